@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile_internal.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "nearest.h"
+
+/*
+ * What one element of a list, or one text, may look like. Each function
+ * returns NULL or a clause that names the value and the way out. None of them
+ * knows a word for "everything".
+ */
+
+#define UPPER   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define LOWER   "abcdefghijklmnopqrstuvwxyz"
+#define DIGITS  "0123456789"
+#define LETTERS UPPER LOWER
+
+typedef const char *(*fault_fn)(struct arena *arena, const char *text);
+
+static bool made_of(const char *text, const char *set)
+{
+	return text[0] != '\0' && text[strspn(text, set)] == '\0';
+}
+
+/* NAME of an environment variable. */
+bool token_is_name(const char *text, size_t len)
+{
+	return len > 0 && strspn(text, LETTERS DIGITS "_") >= len && strspn(text, DIGITS) == 0;
+}
+
+static const char *port_fault(struct arena *arena, const char *text)
+{
+	if (made_of(text, DIGITS) && text[0] != '0' && strlen(text) <= 5 && atoi(text) <= 65535)
+		return NULL;
+	return arena_printf(arena, "%s is not a port (1-65535)", text_show(arena, text));
+}
+
+/* Labels of letters, digits, '-' (and '_' where `extra` says so), joined by dots. */
+static bool is_host_name(const char *text, const char *extra, size_t most)
+{
+	size_t len = strlen(text);
+
+	if (len == 0 || len > most)
+		return false;
+	for (const char *at = text;;) {
+		size_t label = strcspn(at, ".");
+
+		if (label == 0 || label > 63 || at[0] == '-' || at[label - 1] == '-')
+			return false;
+		for (size_t i = 0; i < label; i++)
+			if (!strchr(LETTERS DIGITS "-", at[i]) && !strchr(extra, at[i]))
+				return false;
+		if (at[label] == '\0')
+			return true;
+		at += label + 1;
+	}
+}
+
+/* An address, or address/bits where `net`. */
+static bool is_address(struct arena *arena, int family, const char *text, bool net)
+{
+	unsigned char address[16];
+	size_t len = strcspn(text, "/");
+	const char *bits = text + len;
+
+	if (inet_pton(family, arena_strndup(arena, text, len), address) != 1)
+		return false;
+	if (*bits == '\0')
+		return true;
+	return net && made_of(bits + 1, DIGITS) && strlen(bits + 1) <= 3 &&
+	       atoi(bits + 1) <= (family == AF_INET ? 32 : 128);
+}
+
+static const char *host_fault(struct arena *arena, const char *host)
+{
+	const char *name = strncmp(host, "*.", 2) == 0 ? host + 2 : host;
+
+	if (host[0] == '[' || strchr(host, ':') != NULL)
+		return arena_printf(arena, "%s is not an address in brackets ([2001:db8::1]:443)",
+				    text_show(arena, host));
+	/* All digits and dots: an address, or a slip in one, never a name. */
+	if (made_of(host, DIGITS "./") && !is_address(arena, AF_INET, host, true))
+		return arena_printf(arena, "%s is not an address (192.0.2.1, 192.0.2.0/24)",
+				    text_show(arena, host));
+	if (made_of(host, DIGITS "./") || is_host_name(name, "_", 253))
+		return NULL;
+	return arena_printf(arena, "%s is not a name, *.name or address", text_show(arena, host));
+}
+
+static const char *allow_fault(struct arena *arena, const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	const char *bracket = text[0] == '[' ? strchr(text, ']') : NULL;
+
+	if (strcmp(text, "*") == 0 || strncmp(text, "*:", 2) == 0)
+		return arena_printf(arena,
+				    "%s would allow every destination: name them (*.example.org:443"
+				    ")",
+				    text_show(arena, text));
+	if (strstr(text, "://") != NULL)
+		return arena_printf(arena, "%s is a URL: write name:port (example.org:443)",
+				    text_show(arena, text));
+	if (colon == NULL || (bracket != NULL && bracket[1] == '\0'))
+		return arena_printf(arena, "%s has no port: write %s:443", text_show(arena, text),
+				    text_show_bare(arena, text));
+	const char *host = arena_strndup(arena, text, (size_t)(colon - text));
+	const char *inner = bracket && bracket + 1 == colon
+				    ? arena_strndup(arena, text + 1, (size_t)(bracket - text) - 1)
+				    : NULL;
+
+	if (inner == NULL || !is_address(arena, AF_INET6, inner, true)) {
+		const char *wrong = host_fault(arena, host);
+
+		if (wrong != NULL)
+			return wrong;
+	}
+	return port_fault(arena, colon + 1);
+}
+
+static const char *resolve_fault(struct arena *arena, const char *text)
+{
+	const char *equals = strchr(text, '=');
+	const char *name = equals ? arena_strndup(arena, text, (size_t)(equals - text)) : "";
+
+	if (equals != NULL && is_host_name(name, "_", 253) &&
+	    (is_address(arena, AF_INET, equals + 1, false) ||
+	     is_address(arena, AF_INET6, equals + 1, false)))
+		return NULL;
+	return arena_printf(arena, "%s is not name=address (example.org=192.0.2.1)",
+			    text_show(arena, text));
+}
+
+static const char *keep_fault(struct arena *arena, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (strcmp(text, "*") == 0)
+		return "\"*\" would pass every variable on, secrets included: name them";
+	if (strchr(text, '=') != NULL)
+		return arena_printf(arena, "%s has a value: that belongs in set, keep takes names",
+				    text_show(arena, text));
+	if (len > 0 && text[len - 1] == '*')
+		len--;
+	if (token_is_name(text, len))
+		return NULL;
+	return arena_printf(arena, "%s is not a variable's name (NAME, or PREFIX*)",
+			    text_show(arena, text));
+}
+
+static const char *set_fault(struct arena *arena, const char *text)
+{
+	if (text[strcspn(text, "=")] == '=' && token_is_name(text, strcspn(text, "=")))
+		return NULL;
+	return arena_printf(arena, "%s is not NAME=VALUE", text_show(arena, text));
+}
+
+/* capabilities(7), in the kernel's order. */
+static const char *const capabilities[] = {
+	"chown",
+	"dac_override",
+	"dac_read_search",
+	"fowner",
+	"fsetid",
+	"kill",
+	"setgid",
+	"setuid",
+	"setpcap",
+	"linux_immutable",
+	"net_bind_service",
+	"net_broadcast",
+	"net_admin",
+	"net_raw",
+	"ipc_lock",
+	"ipc_owner",
+	"sys_module",
+	"sys_rawio",
+	"sys_chroot",
+	"sys_ptrace",
+	"sys_pacct",
+	"sys_admin",
+	"sys_boot",
+	"sys_nice",
+	"sys_resource",
+	"sys_time",
+	"sys_tty_config",
+	"mknod",
+	"lease",
+	"audit_write",
+	"audit_control",
+	"setfcap",
+	"mac_override",
+	"mac_admin",
+	"syslog",
+	"wake_alarm",
+	"block_suspend",
+	"audit_read",
+	"perfmon",
+	"bpf",
+	"checkpoint_restore",
+};
+
+static const char *capability_fault(struct arena *arena, const char *text)
+{
+	const char *plain = strncasecmp(text, "cap_", 4) == 0 ? text + 4 : text;
+	struct nearest nearest = {.wanted = plain};
+
+	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
+		if (strcasecmp(plain, capabilities[i]) == 0)
+			return NULL;
+		nearest_consider(&nearest, capabilities[i]);
+	}
+	return arena_printf(arena, "%s is not a capability%s%s%s", text_show(arena, text),
+			    nearest.best ? "; did you mean " : " (net_bind_service, ...)",
+			    nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+}
+
+static const char *syscall_fault(struct arena *arena, const char *text)
+{
+	const char *name = text + (text[0] == '!');
+
+	name += name[0] == '@';
+	if (made_of(name, LOWER UPPER DIGITS "_-"))
+		return NULL;
+	return arena_printf(arena,
+			    "%s is not a system call or a set (read, @default, !ptrace, !@mount)",
+			    text_show(arena, text));
+}
+
+static const char *hostname_fault(struct arena *arena, const char *text)
+{
+	if (is_host_name(text, "", 64))
+		return NULL;
+	return arena_printf(arena,
+			    "%s is not a host name (1-64 letters, digits, '-' and '.', no '-' or "
+			    "'.' at an end)",
+			    text_show(arena, text));
+}
+
+static const char *user_fault(struct arena *arena, const char *text)
+{
+	bool number = made_of(text, DIGITS);
+
+	if (strcmp(text, "root") == 0 || (number && strspn(text, "0") == strlen(text)))
+		return arena_printf(arena,
+				    "%s is root: write auto, or the user whose files are worked on",
+				    text_show(arena, text));
+	/* 65535 and 4294967295 mean "no change" to the kernel. */
+	if (number && strlen(text) <= 10 && text[0] != '0' &&
+	    strtoull(text, NULL, 10) < 4294967295u)
+		return NULL;
+	if (!number && strlen(text) <= 32 && made_of(text, LETTERS DIGITS "_.-") &&
+	    strchr("-.", text[0]) == NULL)
+		return NULL;
+	return arena_printf(arena, "%s is not a user (auto, a name or a number)",
+			    text_show(arena, text));
+}
+
+/* Labels go into kernel files as one line. */
+static const char *label_fault(struct arena *arena, const char *text)
+{
+	for (const char *at = text; *at != '\0'; at++)
+		if ((unsigned char)*at <= ' ' || *at == 0x7f)
+			return arena_printf(arena, "%s has a blank in it: a label is one word",
+					    text_show(arena, text));
+	return NULL;
+}
+
+static const struct {
+	enum key_id id;
+	fault_fn fault;
+} faults[] = {
+	{KEY_NETWORK_ALLOW, allow_fault},        {KEY_NETWORK_RESOLVE, resolve_fault},
+	{KEY_NETWORK_LISTEN, port_fault},        {KEY_PROCESS_HOSTNAME, hostname_fault},
+	{KEY_PRIVILEGE_USER, user_fault},        {KEY_PRIVILEGE_CAPABILITIES, capability_fault},
+	{KEY_PRIVILEGE_SYSCALLS, syscall_fault}, {KEY_PRIVILEGE_APPARMOR, label_fault},
+	{KEY_PRIVILEGE_SELINUX, label_fault},    {KEY_ENVIRONMENT_KEEP, keep_fault},
+	{KEY_ENVIRONMENT_SET, set_fault},
+};
+
+const char *token_fault(struct arena *arena, const struct key *key, const char *text)
+{
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (key == &key_table[faults[i].id])
+			return faults[i].fault(arena, text);
+	return NULL;
+}
