@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd_show.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store_internal.h"
+
+/* FOLDER/NAME of the store; no data when it is not there any more. */
+static struct bytes read_kept(struct show *show, const char *folder, const char *name)
+{
+	struct bytes bytes = {0};
+	struct error err;
+	struct stat st;
+
+	if (store_check_name(name, &err) < 0)
+		return bytes;
+	int folder_fd = store_folder_open(show->store, folder, false, &err);
+	if (folder_fd < 0)
+		return bytes;
+	int fd = store_file_open(folder_fd, folder, name, O_RDONLY, show->store->owner, NULL, &err);
+	close(folder_fd);
+	if (fd < 0)
+		return bytes;
+	if (fstat(fd, &st) == 0) {
+		char *data = arena_alloc(show->arena, (size_t)st.st_size + 1);
+		ssize_t len = read(fd, data, (size_t)st.st_size);
+
+		if (len >= 0)
+			bytes = (struct bytes){data, (size_t)len};
+	}
+	close(fd);
+	return bytes;
+}
+
+static void show_files(struct show *show, const json_t *files)
+{
+	const json_t *file;
+	size_t i;
+
+	json_array_foreach((json_t *)files, i, file)
+	{
+		const char *name = json_string_value(json_object_get(file, "kept"));
+
+		if (name == NULL)
+			continue;
+		struct bytes text = read_kept(show, "scripts", name);
+		bool cut = json_is_true(json_object_get(file, "truncated"));
+		printf("\n%s %s%s%s\n", text_member(show->arena, file, "kind"),
+		       text_member(show->arena, file, "path"), cut ? " (its beginning)" : "",
+		       text.data == NULL ? ": no longer in the store" : "");
+		text_print_block(show->arena, text);
+	}
+}
+
+/* The kept file holds the head, then the tail. */
+static void show_cut(struct show *show, struct bytes text, size_t head_len)
+{
+	if (head_len > text.len)
+		head_len = text.len;
+	text_print_block(show->arena, (struct bytes){text.data, head_len});
+	puts("  [cut here]");
+	text_print_block(show->arena, (struct bytes){text.data + head_len, text.len - head_len});
+}
+
+static void show_stream(struct show *show, const json_t *end, const char *key)
+{
+	const json_t *stream = json_object_get(end, key);
+	const char *name = json_string_value(json_object_get(stream, "kept"));
+	json_int_t head_len = json_integer_value(json_object_get(stream, "head_bytes"));
+
+	printf("\n%s  %s bytes  sha256 %s\n", key, text_member(show->arena, stream, "bytes"),
+	       text_member(show->arena, stream, "sha256"));
+	if (name == NULL)
+		return;
+	struct bytes text = read_kept(show, "output", name);
+	if (text.data == NULL)
+		puts("  [no longer in the store]");
+	else if (json_is_true(json_object_get(stream, "truncated")) && head_len >= 0)
+		show_cut(show, text, (size_t)head_len);
+	else
+		text_print_block(show->arena, text);
+}
+
+void show_kept(struct show *show, const json_t *start, const json_t *end)
+{
+	show_files(show, json_object_get(start, "files"));
+	show_files(show, json_object_get(end, "files"));
+	if (end == NULL)
+		return;
+	show_stream(show, end, "stdout");
+	show_stream(show, end, "stderr");
+	show_stream(show, end, "stdin");
+}

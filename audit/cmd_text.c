@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base64.h"
+#include "utf8.h"
+
+struct bytes text_bytes(struct arena *arena, const json_t *value)
+{
+	const json_t *base64 = json_object_get(value, "base64");
+
+	if (json_is_string(value))
+		return (struct bytes){json_string_value(value), json_string_length(value)};
+	if (!json_is_string(base64))
+		return (struct bytes){0};
+	char *data = arena_alloc(arena, json_string_length(base64) + 1);
+	ssize_t len = base64_decode(data, json_string_value(base64), json_string_length(base64));
+	if (len < 0)
+		return (struct bytes){0};
+	return (struct bytes){data, (size_t)len};
+}
+
+enum style { STYLE_VALUE, STYLE_LINE, STYLE_QUOTED };
+
+/* The escape for what stands at `at`, or "" when it is shown as it is. Sets the bytes it takes. */
+static const char *escape(struct bytes bytes, size_t at, enum style style, char buf[16],
+			  size_t *ret_size)
+{
+	static const char letters[] = "\033e\nn\rr\tt";
+	unsigned char byte = (unsigned char)bytes.data[at];
+	uint32_t point = 0;
+
+	*ret_size = utf8_decode((const unsigned char *)bytes.data + at, bytes.len - at, &point);
+	buf[0] = '\0';
+	if (*ret_size == 0) {
+		*ret_size = 1;
+		snprintf(buf, 16, "\\x%02x", byte);
+		return buf;
+	}
+	if (style == STYLE_LINE && point == '\t')
+		return buf;
+	if ((point == '\\' && style != STYLE_LINE) || (point == '\'' && style == STYLE_QUOTED)) {
+		snprintf(buf, 16, "\\%c", (char)point);
+		return buf;
+	}
+	if (!utf8_is_active(point))
+		return buf;
+	for (size_t i = 0; i < sizeof(letters) - 1; i += 2)
+		if (point == (unsigned char)letters[i]) {
+			snprintf(buf, 16, "\\%c", letters[i + 1]);
+			return buf;
+		}
+	snprintf(buf, 16,
+		 point < 0x80      ? "\\x%02" PRIx32
+		 : point < 0x10000 ? "\\u%04" PRIx32
+				   : "\\U%08" PRIx32,
+		 point);
+	return buf;
+}
+
+static char *make_safe(struct arena *arena, struct bytes bytes, enum style style)
+{
+	char *text = arena_alloc(arena, bytes.len * 10 + 1), buf[16];
+	size_t len = 0, size;
+
+	for (size_t at = 0; at < bytes.len; at += size) {
+		const char *instead = escape(bytes, at, style, buf, &size);
+
+		if (instead[0] != '\0')
+			len += (size_t)sprintf(text + len, "%s", instead);
+		else {
+			memcpy(text + len, bytes.data + at, size);
+			len += size;
+		}
+	}
+	text[len] = '\0';
+	return text;
+}
+
+const char *text_value(struct arena *arena, const json_t *value)
+{
+	struct bytes bytes = text_bytes(arena, value);
+
+	if (json_is_integer(value))
+		return arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	if (json_is_boolean(value))
+		return json_is_true(value) ? "yes" : "no";
+	return bytes.data == NULL ? "-" : make_safe(arena, bytes, STYLE_VALUE);
+}
+
+const char *text_member(struct arena *arena, const json_t *object, const char *key)
+{
+	return text_value(arena, json_object_get(object, key));
+}
+
+static bool has_only(struct bytes bytes, const char *accepted)
+{
+	for (size_t i = 0; i < bytes.len; i++)
+		if (bytes.data[i] == '\0' || strchr(accepted, bytes.data[i]) == NULL)
+			return false;
+	return true;
+}
+
+const char *text_argument(struct arena *arena, struct bytes bytes)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_./:=,@%+-";
+
+	if (bytes.data == NULL)
+		return "-";
+	if (bytes.len > 0 && has_only(bytes, plain))
+		return make_safe(arena, bytes, STYLE_VALUE);
+	const char *quoted = make_safe(arena, bytes, STYLE_QUOTED);
+	bool is_escaped = strlen(quoted) != bytes.len;
+	return arena_printf(arena, is_escaped ? "$'%s'" : "'%s'", quoted);
+}
+
+const char *text_arguments(struct arena *arena, const json_t *argv)
+{
+	const char *text = "";
+	const json_t *argument;
+	size_t i;
+
+	json_array_foreach((json_t *)argv, i, argument) text =
+		arena_printf(arena, i == 0 ? "%s%s" : "%s %s", text,
+			     text_argument(arena, text_bytes(arena, argument)));
+	return text[0] == '\0' ? "-" : text;
+}
+
+void text_print_block(struct arena *arena, struct bytes bytes)
+{
+	while (bytes.len > 0) {
+		const char *newline = memchr(bytes.data, '\n', bytes.len);
+		struct bytes line = {bytes.data,
+				     newline == NULL ? bytes.len : (size_t)(newline - bytes.data)};
+
+		printf("  | %s\n", make_safe(arena, line, STYLE_LINE));
+		if (newline == NULL)
+			return;
+		bytes.data += line.len + 1;
+		bytes.len -= line.len + 1;
+	}
+}
+
+const char *text_duration(struct arena *arena, const json_t *nanoseconds)
+{
+	if (!json_is_integer(nanoseconds))
+		return "-";
+	json_int_t ms = json_integer_value(nanoseconds) / 1000000;
+	int seconds = (int)(ms / 1000 % 60), minutes = (int)(ms / 60000 % 60);
+	if (ms < 1000)
+		return arena_printf(arena, "%d ms", (int)ms);
+	if (ms < 60000)
+		return arena_printf(arena, "%d.%03d s", seconds, (int)(ms % 1000));
+	if (ms < 3600000)
+		return arena_printf(arena, "%dm%02ds", minutes, seconds);
+	return arena_printf(arena, "%" JSON_INTEGER_FORMAT "h%02dm", ms / 3600000, minutes);
+}
+
+const char *text_end(struct arena *arena, const json_t *record)
+{
+	const json_t *end = json_object_get(record, "end");
+	const json_t *signal = json_object_get(end, "signal");
+	const json_t *code = json_object_get(end, "code");
+	const char *kind = text_member(arena, end, "kind");
+
+	if (json_is_string(signal))
+		return arena_printf(arena, "%s %s", kind, text_value(arena, signal));
+	if (json_is_integer(code))
+		return arena_printf(arena, "%s %s", kind, text_value(arena, code));
+	return kind;
+}
+
+size_t text_width(const char *text)
+{
+	size_t width = 0;
+
+	for (; *text != '\0'; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
