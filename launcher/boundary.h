@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SBOX_BOUNDARY_H
+#define SBOX_BOUNDARY_H
+
+#include "arena.h"
+#include "error.h"
+#include "file_entries.h"
+#include "host.h"
+#include "plan.h"
+#include "profile.h"
+#include "step.h"
+
+/*
+ * The five boundaries, each one file pair with the same two functions.
+ *
+ *   plan   pure: appends items and decides
+ *   arm    parent, before clone: opens, compiles, appends steps
+ */
+
+/* Who the program is. Inside it is always uid and gid 1000, "sandbox". */
+struct identity {
+	uid_t inner_uid;
+	gid_t inner_gid;
+	uid_t outer_uid; /* on the host: the caller, or the uid leased for the run */
+	gid_t outer_gid;
+	uid_t build_uid; /* the program's uid as init sees it while it builds the tree */
+	gid_t build_gid;
+	bool leased;
+};
+
+enum { INNER_UID = 1000, INNER_GID = 1000 };
+#define INNER_USER "sandbox"
+#define INNER_HOME "/home/sandbox"
+
+/* What arm() works with and fills. */
+struct arm {
+	struct arena *arena;
+	const struct profile *profile;
+	const struct host *host;
+	const struct plan *plan;
+	struct identity identity;
+	struct steps steps;
+	const struct file_entries *entries; /* the profile's paths, for the file boundary */
+	const char *inside_cwd; /* set by the caller: where the program starts */
+	char *const *argv, *const *envp;
+	const char *program; /* absolute, as seen inside */
+	bool have_listener;  /* notifications are wanted */
+	struct {
+		uid_t uid;
+		gid_t gid;
+		int fd;
+	} idmaps[4];
+	size_t idmap_count;
+};
+
+void file_plan(const struct profile *profile, const struct host *host, struct plan *plan);
+int file_arm(struct arm *arm, struct error *err);
+void network_plan(const struct profile *profile, const struct host *host, struct plan *plan);
+int network_arm(struct arm *arm, struct error *err);
+void process_plan(const struct profile *profile, const struct host *host, struct plan *plan);
+int process_arm(struct arm *arm, struct error *err);
+void privilege_plan(const struct profile *profile, const struct host *host, struct plan *plan);
+int privilege_arm(struct arm *arm, struct error *err);
+void time_plan(const struct profile *profile, const struct host *host, struct plan *plan);
+int time_arm(struct arm *arm, struct error *err);
+
+/* All five, then the steps that belong to none, sorted. */
+int arm_all(struct arm *arm, struct error *err);
+
+#endif

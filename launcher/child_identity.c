@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <net/if.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "sys.h"
+
+/* Who the program is, and what it can never be again. */
+
+static int write_file(int dir, const char *path, const char *text)
+{
+	int fd = openat(dir, path, O_WRONLY | O_CLOEXEC);
+	size_t len = strlen(text);
+
+	if (fd < 0)
+		return -1;
+	ssize_t done = write(fd, text, len);
+	int saved = errno;
+	close(fd);
+	errno = saved;
+	return done == (ssize_t)len ? 0 : -1;
+}
+
+/* setgroups must be denied before a gid can be mapped without privilege (user_namespaces(7)). */
+static int write_maps(int proc_fd, const struct step *step)
+{
+	if (write_file(proc_fd, "self/setgroups", "deny") != 0)
+		return 2;
+	if (write_file(proc_fd, "self/uid_map", step->text) != 0)
+		return 3;
+	return write_file(proc_fd, "self/gid_map", step->source) != 0 ? 4 : 0;
+}
+
+int child_id_maps(struct child *child, const struct step *step)
+{
+	(void)child;
+	int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc_fd < 0)
+		return 1;
+	int failed = write_maps(proc_fd, step);
+	close(proc_fd);
+	return failed;
+}
+
+/* The first of two ways in which pid 1 dies with its supervisor; the other is
+ * end of file on the control socket, which no change of credentials clears. */
+int child_parent_death(struct child *child, const struct step *step)
+{
+	(void)child;
+	if (step->id == STEP_REARM_DEATH && prctl(PR_SET_DUMPABLE, 0) != 0)
+		return 1;
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 ? 2 : 0;
+}
+
+int child_send_fds(struct child *child, const struct step *step)
+{
+	const struct message message = {.kind = MESSAGE_FDS};
+	const int fds[2] = {child->own_proc_fd, child->root_fd};
+
+	(void)step;
+	if (child_send(child->control_fd, &message, fds, 2) != 0)
+		return 1;
+	close(child->own_proc_fd);
+	return 0;
+}
+
+int child_loopback(struct child *child, const struct step *step)
+{
+	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	(void)child;
+	(void)step;
+	if (fd < 0)
+		return 1;
+	int failed = ioctl(fd, SIOCSIFFLAGS, &request);
+	close(fd);
+	return failed != 0 ? 2 : 0;
+}
+
+int child_hostname(struct child *child, const struct step *step)
+{
+	(void)child;
+	return sethostname(step->text, strlen(step->text)) != 0 ? 1 : 0;
+}
+
+/* Root only: groups go, the gid, then the uid; capabilities stay until their own step. */
+int child_become(struct child *child, const struct step *step)
+{
+	uid_t uid = (uid_t)step->value[0];
+	gid_t gid = (gid_t)step->value[1];
+
+	(void)child;
+	if (setgroups(0, NULL) != 0)
+		return 1;
+	if (setresgid(gid, gid, gid) != 0)
+		return 2;
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0)
+		return 3;
+	if (setresuid(uid, uid, uid) != 0)
+		return 4;
+	/* cleared by the change of uid, and without it /proc/self/uid_map is root's */
+	return prctl(PR_SET_DUMPABLE, 1) != 0 ? 5 : 0;
+}
+
+/*
+ * Mounts that were made outside this namespace are locked in it, their flags
+ * too (mount_namespaces(7)): whatever the program gets hold of inside, it
+ * cannot take the tree apart.
+ */
+int child_inner_user(struct child *child, const struct step *step)
+{
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+		return 1;
+	return write_maps(child->proc_fd, step);
+}
+
+/* A second lock on what seccomp refuses already; where /proc/sys is read-only
+ * (containers) the first has to do. */
+int child_no_more_namespaces(struct child *child, const struct step *step)
+{
+	(void)step;
+	if (write_file(child->proc_fd, "sys/user/max_user_namespaces", "0") != 0)
+		errno = 0;
+	close(child->proc_fd);
+	child->proc_fd = -1;
+	return 0;
+}
+
+int child_capabilities(struct child *child, const struct step *step)
+{
+	const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+				   SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+				   SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct none[2] = {{0}};
+
+	(void)child;
+	(void)step;
+	for (unsigned long cap = 0; cap < 64; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap) != 0) {
+			if (errno == EINVAL && cap > CAP_CHECKPOINT_RESTORE)
+				break; /* the kernel's last one is behind us */
+			if (errno != EINVAL)
+				return 1;
+		}
+	if (prctl(PR_SET_SECUREBITS, bits) != 0)
+		return 2;
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
+		return 3;
+	return syscall(SYS_capset, &header, none) != 0 ? 4 : 0;
+}
+
+int child_no_new_privs(struct child *child, const struct step *step)
+{
+	(void)child;
+	(void)step;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? 1 : 0;
+}
+
+int child_ruleset(struct child *child, const struct step *step)
+{
+	const struct sbox_landlock_ruleset_attr attr = {.handled_access_fs = step->value[0],
+							.scoped = step->value[2]};
+	/* QUIRK(landlock-size): a kernel that does not know a field wants it absent or zero */
+	size_t size = attr.scoped != 0 ? sizeof(attr) : sizeof(attr.handled_access_fs);
+
+	child->ruleset_fd = sys_landlock_create_ruleset(&attr, size, 0);
+	if (child->ruleset_fd < 0)
+		return 1;
+	for (size_t i = 0; i < step->rule_count; i++) {
+		int fd = open(step->rules[i].path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd < 0)
+			return 2;
+		if (sys_landlock_add_path(child->ruleset_fd, step->rules[i].access, fd) != 0)
+			return 3;
+		close(fd);
+	}
+	return 0;
+}

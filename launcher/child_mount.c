@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "sys.h"
+
+/*
+ * The mount tree. Sources are opened by path once, before anything is mounted,
+ * compared with what the parent saw, and attached by descriptor. Inside the
+ * new root every path is opened below its descriptor, without links.
+ */
+
+#define NO_LINKS (RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS)
+
+/* In place of a path that turned out to be something else than planned. */
+enum { CHANGED = ESTALE };
+
+static int open_inside(const struct child *child, const char *path)
+{
+	return sys_openat2(child->root_fd, path[0] != '\0' ? path : ".",
+			   O_PATH | O_NOFOLLOW | O_CLOEXEC, NO_LINKS);
+}
+
+static int is_expected(int fd, const struct step *step)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return -1;
+	bool same = step->value[1] == 0 ||
+		    (st.st_dev == step->value[0] && st.st_ino == step->value[1]);
+	if (step->id == STEP_SOURCE && step->flags != 0)
+		same = S_ISCHR(st.st_mode) && st.st_rdev == step->flags;
+	if (!same)
+		errno = CHANGED;
+	return same ? 0 : -1;
+}
+
+/* Clones what fd stands for, restricts the clone and maps its owner. */
+static int clone_restricted(int fd, const struct step *step)
+{
+	struct mount_attr attr = {.attr_set = step->value[2], .attr_clr = step->value[3]};
+	int tree = sys_open_tree(fd, "",
+				 AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0)
+		return -1;
+	if (step->idmap_fd >= 0) {
+		attr.attr_set |= MOUNT_ATTR_IDMAP;
+		attr.userns_fd = (uint64_t)step->idmap_fd;
+	}
+	if (sys_mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) != 0) {
+		int saved = errno;
+
+		close(tree);
+		errno = saved;
+		return -1;
+	}
+	return tree;
+}
+
+int child_private_mounts(struct child *child, const struct step *step)
+{
+	(void)step;
+	child->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (child->proc_fd < 0)
+		return 1;
+	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? 2 : 0;
+}
+
+int child_source(struct child *child, const struct step *step)
+{
+	int fd = sys_openat2(AT_FDCWD, step->source, O_PATH | O_NOFOLLOW | O_CLOEXEC,
+			     RESOLVE_NO_SYMLINKS);
+
+	if (fd < 0)
+		return 1;
+	if (is_expected(fd, step) != 0)
+		return 2;
+	child->slots[step->slot] = clone_restricted(fd, step);
+	close(fd);
+	return child->slots[step->slot] < 0 ? 3 : 0;
+}
+
+static int new_tmpfs(const char *size, const char *inodes)
+{
+	int fs = sys_fsopen("tmpfs", FSOPEN_CLOEXEC);
+
+	if (fs < 0)
+		return -1;
+	if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "size", size, 0) != 0 ||
+	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) != 0 ||
+	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0755", 0) != 0 ||
+	    sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
+		return -1;
+	int mount_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
+	close(fs);
+	return mount_fd;
+}
+
+int child_new_root(struct child *child, const struct step *step)
+{
+	child->root_fd = new_tmpfs(step->text, step->source);
+	if (child->root_fd < 0)
+		return 1;
+	if (sys_move_mount(child->root_fd, "", AT_FDCWD, step->path, MOVE_MOUNT_F_EMPTY_PATH) != 0)
+		return 2;
+	/* what COVER puts over hidden names: nobody can read or change it */
+	int fd = openat(child->root_fd, ".hidden", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return 3;
+	close(fd);
+	if (mkdirat(child->root_fd, ".hidden.d", 0) != 0)
+		return 4;
+	child->hidden_file_fd = open_inside(child, ".hidden");
+	child->hidden_folder_fd = open_inside(child, ".hidden.d");
+	return child->hidden_file_fd < 0 || child->hidden_folder_fd < 0 ? 5 : 0;
+}
+
+int child_directory(struct child *child, const struct step *step)
+{
+	if (mkdirat(child->root_fd, step->path, 0700) != 0 && errno != EEXIST)
+		return 1;
+	if (fchownat(child->root_fd, step->path, (uid_t)step->value[1], (gid_t)step->value[2],
+		     AT_SYMLINK_NOFOLLOW) != 0)
+		return 2;
+	return fchmodat(child->root_fd, step->path, (mode_t)step->value[0], 0) != 0 ? 3 : 0;
+}
+
+int child_link(struct child *child, const struct step *step)
+{
+	return symlinkat(step->text, child->root_fd, step->path) != 0 && errno != EEXIST ? 1 : 0;
+}
+
+int child_content(struct child *child, const struct step *step)
+{
+	int fd = openat(child->root_fd, step->path,
+			O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	size_t len = strlen(step->text);
+
+	if (fd < 0)
+		return errno == EEXIST ? 0 : 1;
+	if (len > 0 && write(fd, step->text, len) != (ssize_t)len)
+		return 2;
+	/* the caller's umask is the program's, not ours */
+	if (fchmod(fd, (mode_t)step->value[0]) != 0)
+		return 3;
+	close(fd);
+	return 0;
+}
+
+int child_proc(struct child *child, const struct step *step)
+{
+	int fs = sys_fsopen("proc", FSOPEN_CLOEXEC);
+
+	(void)step;
+	if (fs < 0)
+		return 1;
+	/* EPERM here: the host's own /proc has covered parts ("mount too revealing") */
+	if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
+		return 2;
+	int mount_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC,
+				   MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+					   MOUNT_ATTR_NOEXEC);
+	close(fs);
+	if (mount_fd < 0)
+		return 3;
+	if (sys_move_mount(mount_fd, "", child->root_fd, "proc", MOVE_MOUNT_F_EMPTY_PATH) != 0)
+		return 4;
+	child->own_proc_fd = mount_fd;
+	return 0;
+}
+
+int child_devpts(struct child *child, const struct step *step)
+{
+	int fs = sys_fsopen("devpts", FSOPEN_CLOEXEC);
+
+	(void)step;
+	if (fs < 0)
+		return 1;
+	if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "ptmxmode", "0666", 0) != 0 ||
+	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0620", 0) != 0 ||
+	    sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
+		return 2;
+	int mount_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	close(fs);
+	if (mount_fd < 0)
+		return 3;
+	int failed = sys_move_mount(mount_fd, "", child->root_fd, "dev/pts",
+				    MOVE_MOUNT_F_EMPTY_PATH);
+	close(mount_fd);
+	return failed != 0 ? 4 : 0;
+}
+
+/* Attaches a detached mount at a path of the new root, and lets go of it. */
+static int attach(const struct child *child, int tree, const char *path)
+{
+	int target = open_inside(child, path);
+
+	if (target < 0)
+		return -1;
+	int failed = sys_move_mount(tree, "", target, "",
+				    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+	close(target);
+	close(tree);
+	return failed;
+}
+
+int child_attach(struct child *child, const struct step *step)
+{
+	return attach(child, child->slots[step->slot], step->path) != 0 ? 1 : 0;
+}
+
+int child_self_bind(struct child *child, const struct step *step)
+{
+	int fd = open_inside(child, step->path);
+
+	if (fd < 0)
+		return 1;
+	if (is_expected(fd, step) != 0)
+		return 2;
+	int tree = clone_restricted(fd, step);
+	close(fd);
+	if (tree < 0)
+		return 3;
+	return attach(child, tree, step->path) != 0 ? 4 : 0;
+}
+
+int child_cover(struct child *child, const struct step *step)
+{
+	const struct step plain = {
+		.idmap_fd = -1,
+		.value = {[2] = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				MOUNT_ATTR_NOEXEC}};
+	struct stat st;
+	int fd = open_inside(child, step->path);
+
+	if (fd < 0)
+		return step->flags == 1 && errno == ENOENT ? 0 : 1;
+	if (fstat(fd, &st) != 0)
+		return 2;
+	close(fd);
+	int tree = clone_restricted(S_ISDIR(st.st_mode) ? child->hidden_folder_fd
+							: child->hidden_file_fd,
+				    &plain);
+	if (tree < 0)
+		return 3;
+	return attach(child, tree, step->path) != 0 ? 4 : 0;
+}
+
+int child_pivot(struct child *child, const struct step *step)
+{
+	(void)step;
+	if (fchdir(child->root_fd) != 0)
+		return 1;
+	if (sys_pivot_root(".", ".") != 0)
+		return 2;
+	/* the old root lies over the new one now, at the same place */
+	if (umount2(".", MNT_DETACH) != 0)
+		return 3;
+	return chdir("/") != 0 ? 4 : 0;
+}
+
+int child_read_only_root(struct child *child, const struct step *step)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV};
+
+	(void)step;
+	/* their mounts stay: a mount keeps its root alive */
+	if (unlinkat(child->root_fd, ".hidden", 0) != 0)
+		return 1;
+	if (unlinkat(child->root_fd, ".hidden.d", AT_REMOVEDIR) != 0)
+		return 2;
+	return sys_mount_setattr(child->root_fd, "", AT_EMPTY_PATH, &attr) != 0 ? 3 : 0;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "boundary_file.h"
+
+/*
+ * An idmapped mount takes its mapping from a user namespace. One is made by a
+ * short-lived process, whose maps the parent writes: the path's owner appears
+ * as the outer uid, ids 1 to 65535 as themselves (else other people's files would
+ * give EOVERFLOW), root's files as nobody's.
+ */
+
+enum { STACK_SIZE = 16384, LAST_ID = 65535 };
+
+static __attribute__((noreturn)) int wait_to_be_killed(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+}
+
+static int add_range(char *text, size_t size, int len, unsigned first, unsigned last)
+{
+	if (first > last)
+		return len;
+	return len + snprintf(text + len, size - (size_t)len, "%u %u %u\n", first, first,
+			      last - first + 1);
+}
+
+/* "owner outer 1", then everything of 1..65535 that is neither. */
+static void format_map(char *text, size_t size, unsigned owner, unsigned outer)
+{
+	unsigned low = owner < outer ? owner : outer, high = owner < outer ? outer : owner;
+	int len = snprintf(text, size, "%u %u 1\n", owner, outer);
+	unsigned next = 1;
+
+	if (low >= 1 && low <= LAST_ID) {
+		len = add_range(text, size, len, next, low - 1);
+		next = low + 1;
+	}
+	if (high >= next && high <= LAST_ID) {
+		len = add_range(text, size, len, next, high - 1);
+		next = high + 1;
+	}
+	add_range(text, size, len, next, LAST_ID);
+}
+
+static int write_map(pid_t pid, const char *name, unsigned owner, unsigned outer)
+{
+	char path[64], text[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	format_map(text, sizeof(text), owner, outer);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t len = write(fd, text, strlen(text));
+	close(fd);
+	return len == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+static int open_namespace(const struct arm *arm, pid_t pid, uid_t uid, gid_t gid)
+{
+	char path[64];
+
+	if (write_map(pid, "uid_map", uid, arm->identity.outer_uid) != 0 ||
+	    write_map(pid, "gid_map", gid, arm->identity.outer_gid) != 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int idmap_open(struct arm *arm, uid_t uid, gid_t gid, struct error *err)
+{
+	static _Alignas(16) char stack[STACK_SIZE];
+	const size_t room = sizeof(arm->idmaps) / sizeof(arm->idmaps[0]);
+
+	for (size_t i = 0; i < arm->idmap_count; i++)
+		if (arm->idmaps[i].uid == uid && arm->idmaps[i].gid == gid)
+			return arm->idmaps[i].fd;
+	if (arm->idmap_count == room)
+		return error_set(err, ERROR_PROFILE,
+				 "[file] write: paths of more than %zu different owners", room);
+	pid_t pid = clone(wait_to_be_killed, stack + sizeof(stack),
+			  CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
+	if (pid < 0)
+		return error_sys(err, "cannot make a user namespace for an idmapped mount");
+	int fd = open_namespace(arm, pid, uid, gid);
+	int saved = errno;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	errno = saved;
+	if (fd < 0)
+		return error_sys(err, "cannot map uid %u to %u for an idmapped mount", uid,
+				 arm->identity.outer_uid);
+	arm->idmaps[arm->idmap_count].uid = uid;
+	arm->idmaps[arm->idmap_count].gid = gid;
+	arm->idmaps[arm->idmap_count++].fd = fd;
+	return fd;
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From the profile's list to a BPF program, in three moves: which numbers are
+ * allowed, what each number's verdict is, and a balanced tree over the spans of
+ * equal verdicts. The kernel runs the filter once for every number when it is
+ * installed and remembers what is always allowed, so depth is what costs.
+ */
+#include "filter.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "filter_args.h"
+#include "filter_code.h"
+#include "syscalls.h"
+
+#if defined(__x86_64__)
+/*
+ * x32 calls have this architecture too, with bit 30 set in the number: beyond
+ * every number we know, so the answer is ENOSYS, that of a kernel without x32.
+ */
+#define NATIVE_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "the argument rules have not been checked on this architecture"
+#endif
+
+/* Besides SECCOMP_RET_*, a verdict can be "look at the arguments", with the check's index. */
+enum { VERDICT_CHECK = 0x01000000, CHECKS_MAX = 64 };
+
+enum { SPANS_MAX = SYSCALL_NUMBERS + 1 };
+
+struct filter_state {
+	const struct filter_policy *policy;
+	struct code code;
+	uint32_t verdicts[SYSCALL_NUMBERS];
+	uint32_t check_labels[CHECKS_MAX]; /* 0: not written yet */
+};
+
+static uint32_t refusal(const struct filter_policy *policy, int errnum)
+{
+	return policy->listener ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | (uint32_t)errnum;
+}
+
+static uint32_t refused_set(const struct filter_policy *policy, const struct syscall_set *set)
+{
+	return set->absent ? SECCOMP_RET_ERRNO | ENOSYS : refusal(policy, set->errnum);
+}
+
+static void set_verdict(struct filter_state *state, const char *name, uint32_t verdict)
+{
+	int number = syscall_number(name);
+
+	if (number >= 0)
+		state->verdicts[number] = verdict;
+}
+
+/*
+ * The supervisor answers every execve and execveat it is asked about with
+ * "continue", so one that is not allowed must never be asked about.
+ */
+static void set_exec_verdicts(struct filter_state *state, const bool *allowed)
+{
+	static const char *const calls[] = {"execve", "execveat"};
+	bool ask = state->policy->trap_exec && state->policy->listener;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		int number = syscall_number(calls[i]);
+
+		if (number >= 0 && !allowed[number])
+			state->verdicts[number] = SECCOMP_RET_ERRNO | EPERM;
+		else if (number >= 0 && ask)
+			state->verdicts[number] = SECCOMP_RET_USER_NOTIF;
+	}
+}
+
+static void decide(struct filter_state *state, const bool *allowed)
+{
+	const struct filter_policy *policy = state->policy;
+	const struct syscall_info *table = syscall_table();
+	const int8_t *checks = arg_check_table();
+
+	for (int number = 0; number < SYSCALL_NUMBERS; number++) {
+		const struct syscall_info *info = &table[number];
+		uint32_t *verdict = &state->verdicts[number];
+
+		if (info->length == 0)
+			*verdict = SECCOMP_RET_ERRNO | ENOSYS;
+		else if (!allowed[number])
+			*verdict = refused_set(policy, &syscall_sets[info->set]);
+		else if (checks[number] >= 0)
+			*verdict = VERDICT_CHECK | (uint32_t)checks[number];
+		else
+			*verdict = SECCOMP_RET_ALLOW;
+	}
+	if (policy->refuse_memfd) {
+		set_verdict(state, "memfd_create", refusal(policy, EPERM));
+		set_verdict(state, "memfd_secret", refusal(policy, EPERM));
+		set_verdict(state, "shmget", refusal(policy, EPERM));
+	}
+	set_exec_verdicts(state, allowed);
+}
+
+static uint32_t row_code(struct filter_state *state, const struct arg_row *row, uint32_t next)
+{
+	uint32_t verdict = row->allow ? SECCOMP_RET_ALLOW : refusal(state->policy, row->errnum);
+	uint32_t label = code_return(&state->code, verdict);
+
+	/* Rows that only name a refusal differ in nothing for the kernel. */
+	if (label == next)
+		return next;
+	for (size_t i = ARG_CONDITIONS; i-- > 0;)
+		label = code_condition(&state->code, &row->when[i], label, next);
+	return label;
+}
+
+static uint32_t check_code(struct filter_state *state, uint32_t index)
+{
+	const struct arg_check *check = &arg_checks[index];
+	const struct filter_policy *policy = state->policy;
+	bool own_network = !policy->shared_network || policy->network == NETWORK_HOST;
+	uint32_t label = state->check_labels[index];
+
+	if (label != 0)
+		return label;
+	for (size_t i = check->count; i-- > 0;)
+		if (own_network || !check->rows[i].own_network)
+			label = row_code(state, &check->rows[i], label);
+	state->check_labels[index] = label;
+	return label;
+}
+
+static uint32_t verdict_code(struct filter_state *state, uint32_t verdict)
+{
+	if ((verdict & ~(uint32_t)(CHECKS_MAX - 1)) == VERDICT_CHECK)
+		return check_code(state, verdict & (CHECKS_MAX - 1));
+	return code_return(&state->code, verdict);
+}
+
+/* Numbers that no kernel of this architecture has go to ENOSYS with all above the last one. */
+static size_t find_spans(struct filter_state *state, struct code_span *spans)
+{
+	uint32_t unknown = code_return(&state->code, SECCOMP_RET_ERRNO | ENOSYS);
+	uint32_t last = verdict_code(state, state->verdicts[0]);
+	size_t count = 0;
+
+	spans[count++] = (struct code_span){0, last};
+	for (uint32_t number = 1; number < SYSCALL_NUMBERS; number++) {
+		uint32_t label = verdict_code(state, state->verdicts[number]);
+
+		if (label != last)
+			spans[count++] = (struct code_span){number, label};
+		last = label;
+	}
+	if (last != unknown)
+		spans[count++] = (struct code_span){SYSCALL_NUMBERS, unknown};
+	return count;
+}
+
+static void assemble(struct filter_state *state)
+{
+	struct code *code = &state->code;
+	struct code_span spans[SPANS_MAX] __attribute__((uninitialized));
+
+	code_init(code);
+	size_t count = find_spans(state, spans);
+	uint32_t foreign = code_return(code, refusal(state->policy, EPERM));
+	code_follow(code, code_tree(code, spans, count));
+	code_load(code, offsetof(struct seccomp_data, nr), UINT32_MAX);
+	code_branch(code, BPF_JEQ, NATIVE_ARCH, code->at, foreign);
+	code_load(code, offsetof(struct seccomp_data, arch), UINT32_MAX);
+}
+
+int filter_build(struct arena *arena, const struct filter_policy *policy,
+		 struct sock_fprog *ret_program, struct error *err)
+{
+	/* The code is written from its end: what stays unused need not be touched. */
+	struct filter_state state __attribute__((uninitialized));
+	bool allowed[SYSCALL_NUMBERS];
+
+	if (syscalls_select(policy->syscalls, allowed, err) < 0)
+		return -1;
+	state.policy = policy;
+	memset(state.check_labels, 0, sizeof(state.check_labels));
+	decide(&state, allowed);
+	assemble(&state);
+
+	size_t length = CODE_MAX - state.code.at;
+	struct sock_filter *filter = arena_alloc(arena, length * sizeof(*filter));
+	memcpy(filter, state.code.code + state.code.at, length * sizeof(*filter));
+	*ret_program = (struct sock_fprog){.len = (unsigned short)length, .filter = filter};
+	return 0;
+}
+
+bool filter_is_native(uint32_t arch)
+{
+	return arch == NATIVE_ARCH;
+}
+
+int filter_refusal_errno(uint32_t arch, int nr, const uint64_t args[6])
+{
+	const struct syscall_info *info = syscall_find(nr);
+
+	if (!filter_is_native(arch))
+		return EPERM;
+	if (info == NULL)
+		return ENOSYS;
+	const struct arg_row *row = filter_refusing_row(nr, args);
+	return row != NULL ? row->errnum : syscall_sets[info->set].errnum;
+}
+
+const struct arg_row *filter_refusing_row(int nr, const uint64_t args[6])
+{
+	int8_t check = nr >= 0 && nr < SYSCALL_NUMBERS ? arg_check_table()[nr] : -1;
+
+	if (check < 0)
+		return NULL;
+	const struct arg_row *row = arg_check_decide(&arg_checks[check], false, args);
+	return row->allow ? NULL : row;
+}

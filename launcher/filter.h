@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SBOX_FILTER_H
+#define SBOX_FILTER_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "error.h"
+#include "filter_args.h"
+#include "profile.h"
+
+/*
+ * The seccomp program, built in the parent. Answers, and only these:
+ *
+ *   allowed                 SECCOMP_RET_ALLOW
+ *   known and not allowed   a user notification; the supervisor writes the
+ *                           denial down and answers with an errno. Without a
+ *                           listener: that errno from the filter itself.
+ *   unknown number          ENOSYS, so that libc falls back
+ *   clone3                  ENOSYS: its flags lie behind a pointer
+ *   foreign architecture    as "known and not allowed"; x32 numbers are unknown ones
+ *
+ * An exec that is not allowed is the exception: the filter answers EPERM
+ * itself, because the supervisor answers every exec it sees with "continue".
+ */
+struct filter_policy {
+	const struct string_list
+		*syscalls; /* [privilege] syscalls: names, @sets, !name; later over earlier */
+	enum network_mode network; /* decides the socket families */
+	bool listener;             /* a supervisor answers notifications */
+	bool trap_exec;            /* execve, execveat go through the supervisor */
+	bool refuse_memfd; /* memory is sampled: memfd_create and shmget would not be seen */
+	/* There is no network namespace of the run's own: unless the mode is host, INET
+	 * and NETLINK sockets are refused by family. */
+	bool shared_network;
+};
+
+/* Errors: ERROR_PROFILE for an unknown name or set (nearest name given). */
+int filter_build(struct arena *arena, const struct filter_policy *policy,
+		 struct sock_fprog *ret_program, struct error *err);
+
+/* The errno with which a refused call is answered, and why. Shared by the
+ * filter (no listener), the supervisor and the documentation. */
+int filter_refusal_errno(uint32_t arch, int nr, const uint64_t args[6]);
+
+/* The argument rule that refuses, or NULL: the call is refused by its number. nr is native. */
+const struct arg_row *filter_refusing_row(int nr, const uint64_t args[6]);
+bool filter_is_native(uint32_t arch);
+
+/* Runs the program over one seccomp_data as the kernel would; for tests and `show`. */
+uint32_t filter_simulate(const struct sock_fprog *program, uint32_t arch, int nr,
+			 const uint64_t args[6]);
+
+#endif

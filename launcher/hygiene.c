@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hygiene.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* open() gives the lowest free number, so the holes are filled in order. */
+static int fill_standard_fds(void)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (open("/dev/null", O_RDWR | O_NOCTTY) != fd)
+			return -1;
+	}
+	return 0;
+}
+
+static int reset_signals(void)
+{
+	static const int blocked[] = {SIGINT,   SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
+				      SIGWINCH, SIGCONT, SIGPIPE, SIGXFSZ, SIGTTIN};
+	const struct sigaction standard = {.sa_handler = SIG_DFL};
+	struct sigaction now;
+	sigset_t set;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_DFL)
+			sigaction(sig, &standard, NULL);
+	sigemptyset(&set);
+	for (unsigned i = 0; i < sizeof(blocked) / sizeof(blocked[0]); i++)
+		sigaddset(&set, blocked[i]);
+	return sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+static void raise_limit(__rlimit_resource_t resource)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(resource, &limit);
+	}
+}
+
+int hygiene(void)
+{
+	if (fill_standard_fds() != 0 || reset_signals() != 0)
+		return -1;
+	raise_limit(RLIMIT_NOFILE);
+	raise_limit(RLIMIT_FSIZE);
+	return 0;
+}

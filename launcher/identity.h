@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SBOX_IDENTITY_H
+#define SBOX_IDENTITY_H
+
+#include "boundary.h"
+
+/*
+ * Who the program is on the host. An ordinary caller: the caller. Root: a uid
+ * and gid of the run's own, leased by a locked file in LEASE_DIR for as long as
+ * `ret_lease_fd` is open, or the named user of [privilege] user.
+ */
+#define LEASE_DIR   "/run/sbox/leases"
+#define LEASE_FIRST 1900000000U /* above systemd's container range, below 2^31 */
+#define LEASE_COUNT 65536U
+
+int identity_take(const struct profile *profile, const struct host *host,
+		  struct identity *ret_identity, int *ret_lease_fd, struct error *err);
+void identity_release(const struct identity *identity, int lease_fd);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#include "run.h"
+
+/*
+ * One look at the whole tree: memory where it is sampled, CPU time, growth,
+ * peaks. The next look comes when the nearest limit could be reached at full
+ * speed, at the earliest after MIN_NS, at the latest after MAX_NS.
+ */
+
+enum {
+	MIN_NS = 1000000,
+	MAX_NS = 100000000,
+	BYTES_PER_NS = 8, /* a core that touches fresh pages: 8 GB/s */
+	DISK_BYTES_PER_NS = 4,
+	WALK_ENTRIES = 2000, /* files looked at between two turns of the loop */
+};
+
+uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t own_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t scratch_bytes(const struct run *run)
+{
+	struct statfs fs;
+
+	if (run->sandbox_root_fd < 0 || fstatfs(run->sandbox_root_fd, &fs) != 0)
+		return 0;
+	return (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
+}
+
+static uint64_t at_pace(const struct run *run, uint64_t left, uint64_t per_ns)
+{
+	return left / (per_ns * (uint64_t)run->host.processors);
+}
+
+static void raise_peak(struct run *run, uint64_t bytes)
+{
+	if (run->end.usage.peak_memory_bytes == UNKNOWN ||
+	    run->end.usage.peak_memory_bytes < bytes)
+		run->end.usage.peak_memory_bytes = bytes;
+}
+
+/*
+ * The sum of resident sizes counts shared pages more than once: it can only be
+ * too high, so it decides when to look closer, and the proportional sizes
+ * decide.
+ */
+static uint64_t look_at_memory(struct run *run, const struct sample *sample)
+{
+	uint64_t limit = run->profile.process.memory_bytes;
+	uint64_t scratch = scratch_bytes(run);
+	uint64_t upper = sample->rss_bytes + scratch;
+
+	raise_peak(run, sample->private_bytes + scratch);
+	if (run->plan.memory != MEMORY_SAMPLED)
+		return MAX_NS;
+	if (upper <= limit)
+		return at_pace(run, limit - upper, BYTES_PER_NS);
+	uint64_t exact = sampler_pss(&run->sampler);
+	if (exact == UINT64_MAX)
+		exact = sample->private_bytes;
+	exact += scratch;
+	raise_peak(run, exact);
+	if (exact > limit)
+		outcome_kill(run, END_MEMORY, "process.memory");
+	return exact > limit ? MAX_NS : at_pace(run, limit - exact, BYTES_PER_NS);
+}
+
+static uint64_t look_at_cgroup(struct run *run, uint64_t *ret_cpu_ns)
+{
+	struct cgroup_usage usage;
+
+	cgroup_read(&run->cgroup, &usage);
+	if (usage.cpu_ns != UNKNOWN && run->plan.count_cpu_by_cgroup)
+		*ret_cpu_ns = usage.cpu_ns;
+	if (usage.peak_memory_bytes != UNKNOWN)
+		raise_peak(run, usage.peak_memory_bytes);
+	if (usage.oom_kills != UNKNOWN && usage.oom_kills > 0)
+		outcome_kill(run, END_MEMORY, "process.memory");
+	return MAX_NS;
+}
+
+static uint64_t look_at_cpu(struct run *run, uint64_t cpu_ns)
+{
+	uint64_t limit = run->profile.time.cpu_ms * 1000000;
+	/* sbox's own work for the program is the program's: refused calls, output */
+	uint64_t used = cpu_ns + own_cpu_ns() - run->cpu_before_ns;
+
+	if (limit == 0)
+		return MAX_NS;
+	if (used >= limit)
+		outcome_end(run, END_CPU, 0, "time.cpu");
+	return used >= limit ? MAX_NS : (limit - used) / (uint64_t)run->host.processors;
+}
+
+static uint64_t look_at_growth(struct run *run)
+{
+	uint64_t bytes, files, left = 0;
+	struct growth_found found;
+
+	if (!run->watches_growth)
+		return MAX_NS;
+	if (!run->confirming && !growth_suspect(&run->growth, &bytes, &files, &left))
+		return at_pace(run, left, DISK_BYTES_PER_NS);
+	enum growth_verdict verdict = growth_confirm(
+		&run->growth, run->sampling ? run->sampler.proc_fd : -1, WALK_ENTRIES, &found);
+	run->confirming = verdict == GROWTH_MORE;
+	if (verdict == GROWTH_YES)
+		outcome_kill(run, END_DISK, "file.growth");
+	return MIN_NS;
+}
+
+static uint64_t nearest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t limits_look(struct run *run)
+{
+	struct sample sample = {0};
+	uint64_t next = MAX_NS;
+
+	if (run->sampling)
+		sampler_walk(&run->sampler, &sample);
+	if (sample.tasks > 0 && (run->end.usage.peak_tasks == UNKNOWN ||
+				 run->end.usage.peak_tasks < sample.tasks - 1))
+		run->end.usage.peak_tasks = sample.tasks - 1; /* pid 1 is sbox's */
+	next = nearest(next, look_at_memory(run, &sample));
+	if (run->has_cgroup)
+		next = nearest(next, look_at_cgroup(run, &sample.cpu_ns));
+	next = nearest(next, look_at_cpu(run, sample.cpu_ns));
+	next = nearest(next, look_at_growth(run));
+	return next < MIN_NS ? MIN_NS : next;
+}
+
+/* What only the end can tell: the kernel's own kill for memory, CPU of the whole tree. */
+void limits_finish(struct run *run)
+{
+	struct record_usage *usage = &run->end.usage;
+
+	usage->sbox_cpu_ns = own_cpu_ns() - run->cpu_before_ns;
+	usage->memory_source = run->has_cgroup ? "cgroup" : "sampling";
+	if (!run->has_cgroup)
+		return;
+	struct cgroup_usage read;
+
+	cgroup_read(&run->cgroup, &read);
+	if (read.peak_memory_bytes != UNKNOWN)
+		usage->peak_memory_bytes = read.peak_memory_bytes;
+	if (read.oom_kills != UNKNOWN && read.oom_kills > 0)
+		outcome_end(run, END_MEMORY, 0, "process.memory");
+}

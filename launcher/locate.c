@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locate.h"
+
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store.h"
+
+/* The folder that sbox's own file is in. */
+static const char *own_folder(struct arena *arena)
+{
+	char path[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (len <= 0)
+		return NULL;
+	path[len] = '\0';
+	char *slash = strrchr(path, '/');
+	if (slash == NULL)
+		return NULL;
+	*slash = '\0';
+	return arena_strdup(arena, path);
+}
+
+static const char *first_existing(struct arena *arena, const char *const *patterns, size_t count,
+				  const char *name)
+{
+	const char *folder = own_folder(arena);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *path = patterns[i][0] == '/'
+					   ? arena_printf(arena, "%s%s", patterns[i], name)
+					   : arena_printf(arena, "%s/%s%s",
+							  folder != NULL ? folder : "", patterns[i],
+							  name);
+
+		if (access(path, F_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+const char *locate_profiles(struct arena *arena)
+{
+	static const char *const patterns[] = {"../share/sbox/", "../", SBOX_DATADIR "/"};
+
+	return first_existing(arena, patterns, 3, "profiles");
+}
+
+const char *locate_helper(struct arena *arena, const char *name)
+{
+	static const char *const patterns[] = {"../libexec/sbox/", "", SBOX_LIBEXECDIR "/"};
+
+	return first_existing(arena, patterns, 3, name);
+}
+
+static const char *absolute_env(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && value[0] == '/' ? value : NULL;
+}
+
+static const char *login_name(struct arena *arena, uid_t uid)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+	const struct passwd *entry;
+	const char *name = NULL;
+
+	while (file != NULL && name == NULL && (entry = fgetpwent(file)) != NULL)
+		if (entry->pw_uid == uid)
+			name = arena_strdup(arena, entry->pw_name);
+	if (file != NULL)
+		fclose(file);
+	return name;
+}
+
+int locate_context(struct arena *arena, const struct options *options,
+		   struct profile_context *ret_context, struct error *err)
+{
+	char cwd[PATH_MAX];
+	struct profile_context context = {.home = absolute_env("HOME"),
+					  .uid = geteuid(),
+					  .store = options->store_dir,
+					  .system_dir = SBOX_SYSCONFDIR "/profiles",
+					  .shipped_dir = locate_profiles(arena)};
+	const char *config = absolute_env("XDG_CONFIG_HOME");
+
+	if (getcwd(cwd, sizeof(cwd)) != NULL && cwd[0] == '/')
+		context.cwd = arena_strdup(arena, cwd);
+	context.user = login_name(arena, context.uid);
+	if (config != NULL)
+		context.user_dir = arena_printf(arena, "%s/sbox/profiles", config);
+	else if (context.home != NULL)
+		context.user_dir = arena_printf(arena, "%s/.config/sbox/profiles", context.home);
+	if (context.store == NULL &&
+	    store_default_dir(arena, context.uid, &context.store, err) != 0)
+		return -1;
+	*ret_context = context;
+	return 0;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/*
+ * sbox: runs a program inside five declared boundaries and keeps a record.
+ *
+ *   caller
+ *    └─ sbox          supervisor: host namespaces; limits, time, streams, record
+ *        └─ init      pid 1 of the sandbox: builds the tree, reaps, dies with sbox
+ *            └─ program
+ *
+ * Between supervisor and sandbox there are: three pipes (stdin, stdout,
+ * stderr of the program), a close-on-exec pipe that carries one fixed struct when a step
+ * of the set-up fails, a pipe with one byte "go", and a socket for descriptors (the
+ * sandbox's /proc and root, the seccomp listener), signals to pass on, and the
+ * program's exit. Its end of file tells either side that the other is dead.
+ *
+ * launcher/README.md has the rest.
+ */
+
+#include <stdio.h>
+
+#include "hygiene.h"
+#include "options.h"
+#include "run.h"
+#include "verbs.h"
+
+int main(int argc, char **argv)
+{
+	struct arena arena = {0};
+	struct options options;
+	struct error err = {0};
+
+	if (hygiene() != 0)
+		return 125;
+	if (options_parse(&arena, argc, argv, &options, &err) != 0) {
+		fprintf(stderr, "sbox: %s\n", err.text);
+		return 125;
+	}
+	if (options.help) {
+		fputs(options_help(&arena), stdout);
+		return 0;
+	}
+	if (options.version) {
+		puts("sbox " SBOX_VERSION);
+		return 0;
+	}
+	if (options.verb != NULL)
+		return verb_run(&arena, &options);
+	return run_program(&options);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "keys.h"
+#include "run.h"
+#include "sys.h"
+
+/* How a run ended, in the record's words and in one sentence for the caller. */
+
+void outcome_end(struct run *run, enum end_kind kind, int code, const char *decided_by)
+{
+	if (run->ended)
+		return;
+	run->ended = true;
+	run->end.kind = kind;
+	run->end.code = code;
+	run->end.decided_by = decided_by;
+}
+
+void outcome_kill(struct run *run, enum end_kind kind, const char *decided_by)
+{
+	outcome_end(run, kind, 0, decided_by);
+	sys_pidfd_send_signal(run->init_pidfd, SIGKILL);
+}
+
+/* Set-up failed: a step said so, or the new process died on the way. */
+void outcome_fault(struct run *run)
+{
+	const struct fault *fault = &run->fault;
+	const char *name = fault->id < STEP_MAX ? step_names[fault->id] : "?";
+	const struct step *step = fault->index < run->arm.steps.count
+					  ? &run->arm.steps.items[fault->index]
+					  : NULL;
+	const char *what = step == NULL           ? ""
+			   : step->source != NULL && step->id != STEP_NEW_ROOT ? step->source
+			   : step->path != NULL   ? step->path
+						  : "";
+
+	if (fault->id == STEP_EXEC) {
+		bool missing = fault->errnum == ENOENT;
+
+		outcome_end(run, missing ? END_NOT_FOUND : END_NOT_EXECUTABLE, fault->errnum, NULL);
+		run->end.message = arena_printf(
+			run->arena, "cannot execute %s: %s%s", run->arm.program,
+			strerror(fault->errnum),
+			missing ? " (the interpreter named in its first line, or its loader, is "
+				  "not visible inside)"
+				: "");
+		return;
+	}
+	outcome_end(run, END_SBOX_ERROR, fault->errnum, NULL);
+	run->end.message = arena_printf(run->arena, "set-up step %s%s%s failed (call %u): %s", name,
+					what[0] != '\0' ? " " : "", what, fault->detail,
+					strerror(fault->errnum));
+}
+
+static void died_by_signal(struct run *run, int sig)
+{
+	uint64_t cpu_ms = run->profile.time.cpu_ms;
+
+	run->end.core_dumped = WCOREDUMP(run->wait_status);
+	if (cpu_ms != 0 && (sig == SIGXCPU || (sig == SIGKILL && run->end.usage.user_ns +
+									   run->end.usage.sys_ns >=
+								   cpu_ms * 1000000)))
+		outcome_end(run, END_CPU, 0, "time.cpu");
+	outcome_end(run, END_SIGNALED, sig,
+		    sig == SIGXFSZ && run->profile.file.max_file_bytes != 0 ? "file.max_file"
+									    : NULL);
+}
+
+void outcome_exited(struct run *run)
+{
+	if (run->ended)
+		return;
+	if (run->fault.errnum != 0) {
+		outcome_fault(run);
+	} else if (run->wait_status < 0) {
+		outcome_end(run, run->ready ? END_BOUNDARY_LOST : END_SBOX_ERROR, 0, NULL);
+		run->end.message = run->ready ? "pid 1 of the sandbox died during the run"
+					      : "the new process died during set-up";
+	} else if (WIFEXITED(run->wait_status)) {
+		outcome_end(run, END_EXITED, WEXITSTATUS(run->wait_status), NULL);
+	} else {
+		died_by_signal(run, WTERMSIG(run->wait_status));
+	}
+}
+
+/* "agent.ini:31 [process] memory = 2G", for the sentence. */
+static const char *line_of(struct run *run, const char *decided_by)
+{
+	const char *dot = strchr(decided_by, '.');
+	const char *section = arena_strndup(run->arena, decided_by, (size_t)(dot - decided_by));
+	const struct key *key = key_find(section, dot + 1);
+
+	if (key == NULL)
+		return decided_by;
+	return arena_printf(run->arena, "[%s] %s, %s", section, dot + 1,
+			    profile_origin(run->arena, &run->profile, key_id(key)));
+}
+
+static const char *sentence(struct run *run)
+{
+	const struct profile *profile = &run->profile;
+	struct arena *arena = run->arena;
+
+	switch (run->end.kind) {
+	case END_SIGNALED:
+		return arena_printf(arena, "the program was killed by signal %d (%s)",
+				    run->end.code, strsignal(run->end.code));
+	case END_TIMEOUT:
+		return arena_printf(arena, "stopped after %s by the clock",
+				    plan_duration(arena, profile->time.wall_ms));
+	case END_CPU:
+		return arena_printf(arena, "stopped after %s of processor time",
+				    plan_duration(arena, profile->time.cpu_ms));
+	case END_MEMORY:
+		return arena_printf(arena, "killed: more than %s of memory",
+				    plan_size(arena, profile->process.memory_bytes));
+	case END_OUTPUT:
+		return arena_printf(arena, "killed: more than %s of output",
+				    plan_size(arena, profile->process.output_bytes));
+	case END_DISK:
+		return arena_printf(arena, "killed: written files grew by more than %s",
+				    plan_size(arena, profile->file.growth_bytes));
+	case END_BOUNDARY_LOST:
+		return "killed: a hidden or protected name was replaced from outside during the run";
+	case END_CANCELLED:
+		return arena_printf(arena, "stopped by signal %d (%s)", run->end.code,
+				    strsignal(run->end.code));
+	case END_PROCESSES:
+		return "killed: more tasks than allowed";
+	case END_EXITED:
+	case END_DENIED_START:
+	case END_SBOX_ERROR:
+	case END_NOT_EXECUTABLE:
+	case END_NOT_FOUND:
+	case END_KIND_MAX:
+		break;
+	}
+	return NULL;
+}
+
+void outcome_describe(struct run *run)
+{
+	run->end.exit_status = end_exit_status(run->end.kind, run->end.code);
+	if (run->end.message == NULL)
+		run->end.message = sentence(run);
+	if (run->end.message != NULL && run->end.decided_by != NULL)
+		run->end.message = arena_printf(run->arena, "%s (%s)", run->end.message,
+						line_of(run, run->end.decided_by));
+}

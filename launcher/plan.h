@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SBOX_PLAN_H
+#define SBOX_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host.h"
+#include "plan_item.h"
+#include "profile.h"
+
+/*
+ * What will be done about a profile on a host. Made by plan_make(), a pure
+ * function: no system call, no allocation outside the arena; never changed
+ * afterwards. `show`, the record and the judgement all read the items.
+ */
+
+enum { PLAN_ITEMS_MAX = 64 };
+
+enum memory_form {
+	MEMORY_UNLIMITED,
+	MEMORY_CGROUP,  /* the kernel counts and kills */
+	MEMORY_SAMPLED, /* the supervisor looks, at a pace set by what is left */
+};
+
+struct plan {
+	struct arena *arena;
+	struct plan_item items[PLAN_ITEMS_MAX];
+	size_t item_count;
+	const char *impossible; /* no form of the sandbox can be built here: why, and the way out */
+
+	uint64_t namespaces; /* CLONE_NEW* flags of init */
+	bool use_cgroup;     /* make one and put init into it */
+	bool attach_first;   /* cgroup v1: the program waits until init has been moved */
+	enum memory_form memory;
+	bool count_cpu_by_cgroup;
+	uint64_t landlock_fs, landlock_scopes; /* rights handled; 0: no Landlock */
+};
+
+void plan_make(struct arena *arena, const struct profile *profile, const struct host *host,
+	       struct plan *ret_plan);
+
+/* Adds an item; the boundaries' plan functions use it. Strings are kept as they are. */
+struct plan_item *plan_add(struct plan *plan, enum boundary boundary, const char *name,
+			   const char *asked);
+void plan_enforced(struct plan_item *item, const char *mechanism, const char *residual);
+void plan_reduced(struct plan_item *item, const char *mechanism, const char *reason);
+void plan_missing(struct plan_item *item, const char *reason);
+
+/*
+ * Whether the run may start: each reduced or missing item against its
+ * section's on_missing (strict: refuse all). 0, or -1 with ERROR_MISSING naming the
+ * first such item, the reason and the way out. `ret_accepted`, when not NULL,
+ * gets one line naming what was accepted, or NULL.
+ */
+int plan_judge(const struct plan *plan, const struct profile *profile, bool strict,
+	       const char **ret_accepted, struct error *err);
+
+/* "2G", "10m", "1.5": as the profile would write it; "none" for 0. */
+const char *plan_size(struct arena *arena, uint64_t bytes);
+const char *plan_duration(struct arena *arena, uint64_t ms);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "redact.h"
+#include "run.h"
+
+/* What the record says about who, what, and how it ended: the one place where it is put together. */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static const char *read_line(struct arena *arena, const char *path)
+{
+	char text[256];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	ssize_t len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (len <= 0)
+		return NULL;
+	text[len] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return arena_strdup(arena, text);
+}
+
+static const char *read_link(struct arena *arena, const char *path)
+{
+	char text[4096];
+	ssize_t len = readlink(path, text, sizeof(text));
+
+	return len > 0 && (size_t)len < sizeof(text) ? arena_strndup(arena, text, (size_t)len)
+						     : NULL;
+}
+
+static const char *user_name(struct arena *arena, uid_t uid)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+	const struct passwd *entry;
+	const char *name = NULL;
+
+	while (file != NULL && name == NULL && (entry = fgetpwent(file)) != NULL)
+		if (entry->pw_uid == uid)
+			name = arena_strdup(arena, entry->pw_name);
+	if (file != NULL)
+		fclose(file);
+	return name;
+}
+
+static uint64_t login_uid(struct arena *arena)
+{
+	const char *text = read_line(arena, "/proc/self/loginuid");
+	unsigned long uid = text != NULL ? strtoul(text, NULL, 10) : UINT32_MAX;
+
+	return uid == UINT32_MAX ? UNKNOWN : uid;
+}
+
+static void build_who(struct run *run)
+{
+	struct record_who *who = &run->start.who;
+	struct arena *arena = run->arena;
+	struct utsname name;
+
+	who->real_uid = run->host.real_uid;
+	who->effective_uid = run->host.uid;
+	who->real_gid = run->host.real_gid;
+	who->effective_gid = run->host.gid;
+	who->login_uid = login_uid(arena);
+	who->user = user_name(arena, run->host.real_uid);
+	for (int fd = 0; fd < 3 && who->tty == NULL; fd++)
+		if (isatty(fd))
+			who->tty = read_link(arena, arena_printf(arena, "/proc/self/fd/%d", fd));
+	who->sbox_pid = getpid();
+	who->caller_pid = getppid();
+	who->caller_exe = read_link(arena, arena_printf(arena, "/proc/%d/exe", (int)getppid()));
+	if (uname(&name) == 0)
+		who->host = arena_strdup(arena, name.nodename);
+	who->boot_id = read_line(arena, "/proc/sys/kernel/random/boot_id");
+	if (run->host.apparmor || run->host.selinux)
+		who->label = read_line(arena, "/proc/self/attr/current");
+}
+
+static void build_what(struct run *run)
+{
+	struct run_start *start = &run->start;
+	char **argv = run->options->arguments;
+	const char **copy =
+		arena_alloc(run->arena, ((size_t)run->options->argument_count + 1) * sizeof(*copy));
+
+	for (int i = 0; argv[i] != NULL; i++)
+		copy[i] = redact_argument(run->arena, &run->profile.audit.redact, argv[i],
+					  i > 0 ? argv[i - 1] : NULL);
+	start->argv = copy;
+	start->argc = (uint64_t)run->options->argument_count;
+	start->cwd = run->host.cwd;
+	start->inside_cwd = run->arm.inside_cwd;
+	start->profile_name = run->profile.name;
+	start->profile_path = run->profile.path;
+	start->profile_sha256 = run->profile.sha256;
+	start->items = run->plan.items;
+	start->item_count = run->plan.item_count;
+}
+
+static void build_labels(struct run *run)
+{
+	size_t count = run->options->label_count;
+	struct record_label *labels = arena_alloc(run->arena, (count + 1) * sizeof(*labels));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct record_label *given = &run->options->labels[i];
+		const char *pair = arena_printf(run->arena, "%s=%s", given->key, given->value);
+		const char *kept =
+			redact_argument(run->arena, &run->profile.audit.redact, pair, NULL);
+
+		labels[i].key = given->key;
+		labels[i].value = kept == pair ? given->value : REDACTED;
+	}
+	run->start.labels = labels;
+	run->start.label_count = count;
+}
+
+static void build_environment(struct run *run)
+{
+	size_t count = 0;
+
+	if (run->arm.envp == NULL)
+		return;
+	while (run->arm.envp[count] != NULL)
+		count++;
+	const char **names = arena_alloc(run->arena, (count + 1) * sizeof(*names));
+	for (size_t i = 0; i < count; i++)
+		names[i] = arena_strndup(run->arena, run->arm.envp[i],
+					 strcspn(run->arm.envp[i], "="));
+	run->start.environment = names;
+}
+
+void record_build_start(struct run *run)
+{
+	run->start.run = run->id;
+	run->start.time_ns = now_ns();
+	run->start.inner_uid = run->arm.identity.inner_uid;
+	run->start.outer_uid = run->arm.identity.outer_uid;
+	build_who(run);
+	build_what(run);
+	build_labels(run);
+	build_environment(run);
+}
+
+static const char *keep_stream(struct run *run, const struct record_stream *stream, const char *name)
+{
+	const char *file = arena_printf(run->arena, "%s.%s", run->id, name);
+	size_t len = stream->head_len + stream->tail_len;
+	struct error err;
+
+	if (len == 0 || !run->store_is_open)
+		return NULL;
+	char *bytes = arena_alloc(run->arena, len);
+	memcpy(bytes, stream->head, stream->head_len);
+	memcpy(bytes + stream->head_len, stream->tail, stream->tail_len);
+	if (store_keep(&run->store, "output", file, bytes, len, &err) != 0)
+		return NULL;
+	return arena_printf(run->arena, "output/%s", file);
+}
+
+static void build_streams(struct run *run)
+{
+	struct run_end *end = &run->end;
+
+	relay_report(&run->in, &end->stdin_stream);
+	relay_report(&run->out, &end->stdout_stream);
+	relay_report(&run->err, &end->stderr_stream);
+	/* what stdin was is only of interest when it was the program text */
+	end->stdin_stream.head_len = end->stdin_stream.tail_len = 0;
+	end->stdin_stream.sha256[0] = '\0';
+	if (run->profile.audit.capture_bytes == 0)
+		return;
+	end->stdout_stream.kept = keep_stream(run, &end->stdout_stream, "stdout");
+	end->stderr_stream.kept = keep_stream(run, &end->stderr_stream, "stderr");
+}
+
+void record_build_end(struct run *run)
+{
+	struct run_end *end = &run->end;
+
+	end->run = run->id;
+	end->time_ns = now_ns();
+	end->denials = run->denials.items;
+	end->denial_count = run->denials.count;
+	end->denials_dropped = run->denials.dropped;
+	end->execs = run->notify.execs;
+	end->exec_count = run->notify.exec_count;
+	end->execs_total =
+		run->notify.record_execs && !run->no_listener ? run->notify.execs_total : UNKNOWN;
+	if (!run->relaying)
+		return;
+	script_stdin(run);
+	build_streams(run);
+}

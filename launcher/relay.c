@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * Between two pipes the kernel copies twice; a buffer that stays in the second
+ * level cache with the capture's tail costs little beside that.
+ */
+enum {
+	BUFFER_SIZE = 128 * 1024,
+	ROUNDS = 16,     /* reads and writes a pump: other streams get their turn */
+	ROOM_MIN = 4096, /* reading less than this at a time is not worth a call */
+	PIPE_WANTED =
+		256 * 1024, /* measured: 64 KiB and 1 MiB are slower (wake-ups, cache misses) */
+	DRAIN_UNKNOWN = 1024 * 1024,  /* where FIONREAD does not tell (terminals) */
+	DRAIN_MAX = 64 * 1024 * 1024, /* a raised pipe-max-size */
+};
+
+static void let_go(int *fd)
+{
+	if (*fd > STDERR_FILENO)
+		close(*fd);
+	*fd = -1;
+}
+
+static void end_source(struct relay *relay)
+{
+	relay->source_eof = true;
+	let_go(&relay->from_fd);
+}
+
+static void lose_sink(struct relay *relay, int errnum)
+{
+	relay->sink_gone = true;
+	relay->sink_errno = errnum;
+	relay->start = relay->len = 0;
+	let_go(&relay->to_fd);
+	end_source(relay);
+}
+
+static void *map(size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+int relay_init(struct relay *relay, int from_fd, int to_fd, bool discard, uint64_t capture_limit,
+	       struct error *err)
+{
+	memset(relay, 0, sizeof(*relay));
+	relay->from_fd = from_fd;
+	relay->to_fd = to_fd;
+	relay->discard = discard;
+	relay->size = BUFFER_SIZE;
+	if (capture_init(&relay->capture, capture_limit, err) < 0)
+		return -1;
+	relay->buffer = map(relay->size);
+	if (relay->buffer == NULL) {
+		capture_free(&relay->capture);
+		return error_sys(err, "cannot get memory for a stream's buffer");
+	}
+	if (!discard && relay_look_at_sink(relay) < 0)
+		lose_sink(relay, errno);
+	else if (relay_look_at_source(relay) < 0)
+		end_source(relay);
+	if (relay_done(relay))
+		let_go(&relay->to_fd);
+	return 0;
+}
+
+static size_t room(const struct relay *relay)
+{
+	return relay->size - relay->start - relay->len;
+}
+
+uint32_t relay_from_events(const struct relay *relay)
+{
+	return !relay->source_eof && relay->size - relay->len >= ROOM_MIN ? EPOLLIN : 0;
+}
+
+uint32_t relay_to_events(const struct relay *relay)
+{
+	return !relay->sink_gone && !relay->discard && relay->len > 0 ? EPOLLOUT : 0;
+}
+
+/* One read. Any error but "not now" is an end: EIO is what a pty says when its
+ * other end is closed, EBADF a closed stdin. */
+static uint64_t fill(struct relay *relay, uint64_t quota)
+{
+	if (relay->source_eof || quota == 0)
+		return 0;
+	if (room(relay) < ROOM_MIN && relay->start > 0) {
+		memmove(relay->buffer, relay->buffer + relay->start, relay->len);
+		relay->start = 0;
+	}
+	if (room(relay) < ROOM_MIN)
+		return 0;
+	unsigned char *at = relay->buffer + relay->start + relay->len;
+	size_t want = room(relay) < quota ? room(relay) : quota;
+	ssize_t got = relay_read(relay, at, want);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (got <= 0) {
+		end_source(relay);
+		return 0;
+	}
+	if (!relay->count_delivered)
+		capture_add(&relay->capture, at, got);
+	relay->len += got;
+	return got;
+}
+
+/* One write. */
+static uint64_t flush(struct relay *relay)
+{
+	if (relay->len == 0)
+		return 0;
+	unsigned char *at = relay->buffer + relay->start;
+	ssize_t put = relay->discard ? (ssize_t)relay->len : relay_write(relay, at, relay->len);
+	if (put < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			lose_sink(relay, errno);
+		return 0;
+	}
+	if (relay->count_delivered)
+		capture_add(&relay->capture, at, put);
+	relay->len -= put;
+	relay->start = relay->len == 0 ? 0 : relay->start + put;
+	return put;
+}
+
+/* The program's stdin must see its end as soon as everything is written. */
+static void settle(struct relay *relay)
+{
+	if (relay->source_eof && relay->len == 0)
+		let_go(&relay->to_fd);
+}
+
+uint64_t relay_pump(struct relay *relay, uint64_t quota)
+{
+	uint64_t total = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		size_t before = room(relay);
+		uint64_t got = fill(relay, quota - total);
+		uint64_t put = flush(relay);
+
+		total += got;
+		/* Less than there was room for: the source is empty, epoll tells when not. */
+		if (got < before && (put == 0 || relay->len == 0))
+			break;
+	}
+	settle(relay);
+	return total;
+}
+
+/* A bound, since something that escaped the kill could write for ever. */
+static uint64_t left_in_source(const struct relay *relay)
+{
+	int bytes = 0;
+
+	if (relay->source_eof)
+		return 0;
+	if (!relay->from_pollable || ioctl(relay->from_fd, FIONREAD, &bytes) < 0 || bytes < 0)
+		return DRAIN_UNKNOWN;
+	if (relay->from_way == RELAY_POLLED && bytes < DRAIN_UNKNOWN)
+		return DRAIN_UNKNOWN;
+	return bytes < DRAIN_MAX ? bytes : DRAIN_MAX;
+}
+
+static void make_room(struct relay *relay, uint64_t more)
+{
+	size_t size = relay->size + more + ROOM_MIN;
+	void *at = mremap(relay->buffer, relay->size, size, MREMAP_MAYMOVE);
+
+	if (at == MAP_FAILED)
+		return;
+	relay->buffer = at;
+	relay->size = size;
+}
+
+void relay_drain(struct relay *relay, uint64_t quota)
+{
+	uint64_t left = left_in_source(relay);
+
+	if (left > quota)
+		left = quota;
+	while (left > 0) {
+		if (room(relay) < ROOM_MIN + left && relay->len > 0)
+			make_room(relay, left);
+		uint64_t got = fill(relay, left);
+
+		flush(relay);
+		if (got == 0)
+			break;
+		left -= got;
+	}
+	end_source(relay);
+	settle(relay);
+}
+
+bool relay_done(const struct relay *relay)
+{
+	return relay->source_eof && (relay->len == 0 || relay->sink_gone);
+}
+
+void relay_report(struct relay *relay, struct record_stream *ret_stream)
+{
+	capture_report(&relay->capture, ret_stream);
+}
+
+void relay_free(struct relay *relay)
+{
+	let_go(&relay->from_fd);
+	let_go(&relay->to_fd);
+	if (relay->buffer != NULL)
+		munmap(relay->buffer, relay->size);
+	relay->buffer = NULL;
+	capture_free(&relay->capture);
+}
+
+void relay_widen(int pipe_fd)
+{
+	/* EPERM beyond pipe-user-pages-soft, or a lower pipe-max-size: stays as it is */
+	fcntl(pipe_fd, F_SETPIPE_SZ, PIPE_WANTED);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SBOX_RELAY_H
+#define SBOX_RELAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "error.h"
+#include "record.h"
+
+/*
+ * One stream between the caller and the program, byte for byte, never
+ * blocking. The source and the sink are the caller's or the program's end; the
+ * caller's descriptors are shared with other processes, so their O_NONBLOCK
+ * flag is never touched (see relay_fd.c for how a write is kept from blocking).
+ *
+ * Every byte is counted; the first and the last ones are kept and hashed. While
+ * bytes <= limit, head followed by tail is the whole stream.
+ */
+struct capture {
+	uint64_t limit;      /* bytes of head and tail together */
+	unsigned char *head; /* limit / 2 */
+	unsigned char *tail; /* ring of limit - limit / 2 */
+	size_t head_len;
+	size_t tail_len, tail_next; /* kept bytes; where the next one goes */
+	uint64_t bytes;             /* all bytes seen */
+};
+
+int capture_init(struct capture *capture, uint64_t limit, struct error *err);
+void capture_add(struct capture *capture, const unsigned char *data, size_t len);
+/* Fills all of ret_stream but `kept`; head and tail stay owned by the capture. */
+void capture_report(struct capture *capture, struct record_stream *ret_stream);
+void capture_free(struct capture *capture);
+
+/* How one end is read or written without blocking. */
+enum relay_way {
+	RELAY_DIRECT, /* it never blocks, or the description is ours with O_NONBLOCK */
+	RELAY_SOCKET, /* MSG_DONTWAIT */
+	RELAY_NOWAIT, /* RWF_NOWAIT; becomes RELAY_POLLED where the kernel has none */
+	RELAY_POLLED, /* poll first, then at most PIPE_BUF bytes a write */
+};
+
+/*
+ * The relay owns both descriptors and closes them when their end is done,
+ * except 0, 1 and 2, which are the caller's and only let go of.
+ *
+ * When the sink is gone (EPIPE, EBADF, ENOSPC: sink_errno) the source is
+ * closed: a program that writes on gets SIGPIPE or EPIPE, as it would without
+ * sbox; only the errno of ENOSPC and of a closed stdout differs. SIGPIPE must be
+ * blocked or ignored by the process that relays.
+ */
+struct relay {
+	int from_fd, to_fd;  /* -1 when that end is done; to_fd -1 with discard: count only */
+	bool discard;        /* --json: nothing is passed on, bytes are only captured */
+	bool to_nonblocking; /* to_fd is our own description with O_NONBLOCK */
+	/* False for what epoll refuses (EPERM: regular files, /dev/null): such an end
+	 * is always ready, so while its events are not 0 the loop must not sleep. */
+	bool from_pollable, to_pollable;
+	bool count_delivered; /* set by the owner (stdin): capture what was written, not what was
+				 read */
+	bool source_eof, sink_gone;
+	int sink_errno; /* why the sink is gone; 0 otherwise */
+	enum relay_way from_way, to_way;
+	unsigned char *buffer;
+	size_t start, len, size;
+	struct capture capture;
+};
+
+/* On failure nothing is owned yet: the descriptors are still the caller's to close. */
+int relay_init(struct relay *relay, int from_fd, int to_fd, bool discard, uint64_t capture_limit,
+	       struct error *err);
+/* What epoll should wait for on either end now (0, EPOLLIN / EPOLLOUT). At 0 take
+ * the descriptor out of the set: EPOLLHUP and EPOLLERR cannot be masked and would
+ * make the loop spin. Look again after every pump: an end that is done is closed. */
+uint32_t relay_from_events(const struct relay *relay);
+uint32_t relay_to_events(const struct relay *relay);
+/* Moves what can be moved without blocking, and a bounded amount a call. `quota`:
+ * at most that many bytes are read from the source (UINT64_MAX: no bound).
+ * Returns bytes read from the source. */
+uint64_t relay_pump(struct relay *relay, uint64_t quota);
+/* The source is over: what is in its pipe right now is read, nothing is waited
+ * for. What the sink does not take now stays for relay_pump. */
+void relay_drain(struct relay *relay, uint64_t quota);
+bool relay_done(const struct relay *relay); /* nothing more will happen */
+/* Fills bytes, head, tail, truncated, sha256. Head and tail stay owned by the relay. */
+void relay_report(struct relay *relay, struct record_stream *ret_stream);
+void relay_free(struct relay *relay);
+
+/* Makes the program's output pipe hold more where the caller's pipe quota allows
+ * it: fewer wake-ups. Not for its stdin: what it never reads is lost to the caller. */
+void relay_widen(int pipe_fd);
+
+/* relay_fd.c: how an end is used; sets *_way, *_pollable, and replaces to_fd by an
+ * own non-blocking description where there can be one. -1: not open that way. */
+int relay_look_at_source(struct relay *relay);
+int relay_look_at_sink(struct relay *relay);
+/* One read or write that does not block: bytes, 0 for end of file, or -1 with errno. */
+ssize_t relay_read(struct relay *relay, void *data, size_t len);
+ssize_t relay_write(struct relay *relay, const void *data, size_t len);
+
+#endif

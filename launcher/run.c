@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "file_entries.h"
+#include "identity.h"
+#include "locate.h"
+#include "sys.h"
+
+/*
+ * parse -> probe -> plan -> arm -> run, and the record around it. The new
+ * process builds its tree while the start is written down; it waits for "go"
+ * until that is on disk.
+ */
+
+enum {
+	END_ROOM = 256 * 1024, /* bytes reserved for run.end */
+	DEATH_WAIT_MS = 5000,
+};
+
+static void undo_line(const char *line, void *unused)
+{
+	(void)unused;
+	if (strncmp(line, "cgroup ", 7) == 0)
+		cgroup_remove_path(line + 7);
+}
+
+static void say(const struct run *run, const char *text)
+{
+	if (!run->options->quiet && text != NULL)
+		fprintf(stderr, "sbox: %s\n", text);
+}
+
+static int prepare(struct run *run, struct error *err)
+{
+	struct profile_context context;
+	const char *note = NULL, *accepted = NULL;
+
+	if (locate_context(run->arena, run->options, &context, err) != 0)
+		return -1;
+	if (profile_load(run->arena, &context, run->options->profile, run->options->overrides,
+			 run->options->override_count, &run->profile, &note, err) != 0)
+		return -1;
+	say(run, note);
+	if (store_open(&run->store, context.store, context.uid, err) != 0)
+		return -1;
+	run->store_is_open = true;
+	if (store_run_sweep(&run->store, undo_line, NULL, err) != 0)
+		return -1;
+	if (host_probe(run->arena, &run->host, err) != 0 ||
+	    host_probe_paths(run->arena, &run->profile, &run->host, err) != 0)
+		return -1;
+	plan_make(run->arena, &run->profile, &run->host, &run->plan);
+	if (plan_judge(&run->plan, &run->profile, run->options->strict, &accepted, err) != 0)
+		return -1;
+	if (accepted != NULL)
+		say(run, arena_printf(run->arena, "accepted by the profile: %s", accepted));
+	return 0;
+}
+
+static const char *inside_cwd(const struct run *run)
+{
+	const char *cwd = run->host.cwd;
+
+	if (cwd != NULL && file_entry_for(run->arm.entries, cwd) != NULL)
+		return cwd;
+	return run->profile.file.home == HOME_PRIVATE ? INNER_HOME : "/tmp";
+}
+
+static int make_cgroup(struct run *run, struct error *err)
+{
+	const struct cgroup_limits limits = {.memory_bytes = run->profile.process.memory_bytes,
+					     .processes = run->profile.process.processes,
+					     .cpus_milli = run->profile.process.cpus_milli};
+
+	if (!run->plan.use_cgroup)
+		return 0;
+	if (cgroup_make(run->arena, &run->host.cgroup, &limits, run->id, &run->cgroup, err) != 0)
+		return -1;
+	run->has_cgroup = true;
+	for (size_t i = 0; i < run->cgroup.path_count; i++)
+		if (store_run_undo(&run->store, run->id,
+				   arena_printf(run->arena, "cgroup %s", run->cgroup.paths[i]),
+				   err) != 0)
+			return -1;
+	return 0;
+}
+
+static int arm(struct run *run, const char **ret_program, struct error *err)
+{
+	struct file_entries *entries = arena_alloc(run->arena, sizeof(*entries));
+	struct arm *arm = &run->arm;
+
+	arm->arena = run->arena;
+	arm->profile = &run->profile;
+	arm->host = &run->host;
+	arm->plan = &run->plan;
+	file_entries_make(run->arena, &run->host, run->profile.file.writes == WRITES_KEEP, entries);
+	arm->entries = entries;
+	if (identity_take(&run->profile, &run->host, &arm->identity, &run->lease_fd, err) != 0)
+		return -1;
+	arm->inside_cwd = inside_cwd(run);
+	arm->have_listener =
+		run->profile.audit.denials != DENIALS_OFF || run->profile.audit.execs == YES;
+	arm->argv = run->options->arguments;
+	arm->envp = environment_make(run);
+	if (program_find(run, ret_program, err) != 0)
+		return -1;
+	arm->program = *ret_program;
+	return arm_all(arm, err);
+}
+
+static int watch_growth(struct run *run, struct error *err)
+{
+	const struct path_facts *roots = &run->host.paths[PATH_WRITE];
+	uint64_t limit = run->profile.file.growth_bytes;
+
+	if (limit == 0 || roots->count == 0 || run->profile.file.writes != WRITES_KEEP)
+		return 0;
+	int *fds = arena_alloc(run->arena, roots->count * sizeof(int));
+	for (size_t i = 0; i < roots->count; i++) {
+		fds[i] = open(roots->items[i].path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fds[i] < 0)
+			return error_sys(err, "cannot open %s to watch its growth",
+					 roots->items[i].path);
+	}
+	/* as many files as pages: a file takes an inode and usually a block */
+	if (growth_init(&run->growth, fds, roots->count, limit, limit / 4096, err) != 0)
+		return -1;
+	run->watches_growth = true;
+	return 0;
+}
+
+/* While init builds the tree: hash, write down, make it durable. */
+static int record_start(struct run *run, const char *program, struct error *err)
+{
+	script_collect(run, program);
+	record_build_start(run);
+	if (store_reserve(&run->store, END_ROOM, err) != 0)
+		return -1;
+	if (store_append(&run->store, render_start(run->arena, &run->start), true, err) != 0)
+		return -1;
+	run->started_on_record = true;
+	return 0;
+}
+
+static int attach_cgroup(struct run *run, struct error *err)
+{
+	if (!run->plan.attach_first)
+		return 0;
+	if (cgroup_attach(&run->cgroup, run->init_pid, err) != 0)
+		return -1;
+	spawn_go(run);
+	return 0;
+}
+
+static int start(struct run *run, struct error *err)
+{
+	const char *program = NULL;
+
+	if (store_run_begin(&run->store, run->id, &run->run_lock_fd, err) != 0)
+		return -1;
+	if (make_cgroup(run, err) != 0 || arm(run, &program, err) != 0 ||
+	    watch_growth(run, err) != 0)
+		return -1;
+	run->notify.arena = run->arena;
+	run->notify.denials = &run->denials;
+	run->notify.redact = &run->profile.audit.redact;
+	run->notify.record_denials = run->profile.audit.denials != DENIALS_OFF;
+	run->notify.record_execs = run->profile.audit.execs == YES;
+	run->denials.arena = run->arena;
+	if (spawn_init(run, run->options->original, err) != 0)
+		return -1;
+	if (record_start(run, program, err) == 0 && attach_cgroup(run, err) == 0)
+		return 0;
+	/* set-up that failed meanwhile is the better explanation */
+	sys_pidfd_send_signal(run->init_pidfd, SIGKILL);
+	return -1;
+}
+
+static enum end_kind kind_of(enum error_kind kind)
+{
+	switch (kind) {
+	case ERROR_NOT_FOUND:
+		return END_NOT_FOUND;
+	case ERROR_NOT_EXECUTABLE:
+		return END_NOT_EXECUTABLE;
+	case ERROR_MISSING:
+	case ERROR_PROFILE:
+	case ERROR_USAGE:
+		return END_DENIED_START;
+	case ERROR_NONE:
+	case ERROR_SYSTEM:
+	case ERROR_AUDIT:
+		break;
+	}
+	return END_SBOX_ERROR;
+}
+
+/* A run that was refused is written down too, as far as it is known. */
+static void record_refusal(struct run *run)
+{
+	struct error err;
+
+	if (!run->store_is_open || run->started_on_record)
+		return;
+	record_build_start(run);
+	run->started_on_record =
+		store_append(&run->store, render_start(run->arena, &run->start), false, &err) == 0;
+}
+
+static void fail(struct run *run, const struct error *err)
+{
+	char text[2048];
+
+	error_format(err, text, sizeof(text));
+	outcome_end(run, kind_of(err->kind), err->errnum, NULL);
+	run->end.message = arena_strdup(run->arena, text);
+	record_refusal(run);
+}
+
+static void write_status(const struct run *run)
+{
+	int fd = run->options->status_fd;
+
+	if (fd < 0)
+		return;
+	const char *line = arena_printf(run->arena, "%s\n", render_end(run->arena, &run->end));
+
+	if (write(fd, line, strlen(line)) < 0)
+		say(run, "--status-fd: the descriptor cannot be written to");
+}
+
+static void finish(struct run *run)
+{
+	struct error err;
+
+	outcome_describe(run);
+	record_build_end(run);
+	if (run->started_on_record &&
+	    store_append(&run->store, render_end(run->arena, &run->end), true, &err) != 0) {
+		/* never silent: the run happened, its end is not on disk */
+		fprintf(stderr, "sbox: the end of run %s is not on record: %s\n", run->id, err.text);
+		if (run->end.exit_status == 0)
+			run->end.exit_status = 125;
+	}
+	say(run, run->end.message);
+	if (run->options->json) {
+		puts(render_result(run->arena, run->started_on_record ? &run->start : NULL,
+				   &run->end));
+		fflush(stdout);
+	}
+	write_status(run);
+}
+
+/* Nothing of the sandbox is left when the end is written down. */
+static void settle(struct run *run)
+{
+	struct pollfd dead = {.fd = run->init_pidfd, .events = POLLIN};
+
+	if (run->init_pid > 0 && run->end.leftover == NULL) {
+		sys_pidfd_send_signal(run->init_pidfd, SIGKILL);
+		if (poll(&dead, 1, DEATH_WAIT_MS) > 0)
+			waitpid(run->init_pid, NULL, 0);
+		else
+			run->end.leftover = "pid 1 of the sandbox cannot be killed";
+	}
+	if (run->has_cgroup && cgroup_remove(&run->cgroup, DEATH_WAIT_MS) != 0 &&
+	    run->end.leftover == NULL)
+		run->end.leftover = "the run's control group cannot be removed";
+}
+
+static void cleanup(struct run *run)
+{
+	identity_release(&run->arm.identity, run->lease_fd);
+	/* what is left over is for the next start to remove */
+	if (run->run_lock_fd >= 0 && run->end.leftover == NULL)
+		store_run_finish(&run->store, run->id, run->run_lock_fd);
+	if (run->store_is_open)
+		store_close(&run->store);
+}
+
+int run_program(const struct options *options)
+{
+	struct arena arena = {0};
+	struct run run = {.arena = &arena,
+			  .options = options,
+			  .run_lock_fd = -1,
+			  .lease_fd = -1,
+			  .init_pidfd = -1,
+			  .control_fd = -1,
+			  .fault_fd = -1,
+			  .go_fd = -1,
+			  .wait_status = -1,
+			  .sandbox_root_fd = -1,
+			  .notify = {.fd = -1, .proc_fd = -1},
+			  .end = {.usage = {.peak_memory_bytes = UNKNOWN,
+					    .peak_tasks = UNKNOWN,
+					    .read_bytes = UNKNOWN,
+					    .written_bytes = UNKNOWN}}};
+	struct error err = {0};
+
+	run_id_make(run.id);
+	if (prepare(&run, &err) != 0 || start(&run, &err) != 0)
+		fail(&run, &err);
+	else
+		supervise(&run);
+	settle(&run);
+	finish(&run);
+	cleanup(&run);
+	arena_free(&arena);
+	return run.end.exit_status;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "sha256.h"
+
+/*
+ * Which code ran: the program's own hash, and the text that an interpreter was
+ * given as a file, on its command line or on stdin. Kept by hash, so that the
+ * same script is kept once.
+ */
+
+enum { TEXT_MAX = 256 * 1024, FILES_MAX = 16 };
+
+/* Interpreters by name (a version may follow), with the options that take program text. */
+static const struct interpreter {
+	const char *name;
+	const char *text_options[4];
+} interpreters[] = {
+	{"python", {"-c"}},        {"pypy", {"-c"}},   {"node", {"-e", "--eval", "-p", "--print"}},
+	{"bash", {"-c"}},          {"sh", {"-c"}},     {"dash", {"-c"}},
+	{"zsh", {"-c"}},           {"perl", {"-e", "-E"}}, {"ruby", {"-e"}},
+	{"php", {"-r"}},           {"lua", {"-e"}},    {"Rscript", {"-e"}},
+	{"deno", {"eval"}},        {"bun", {"-e"}},    {"tclsh", {NULL}},
+};
+
+static const struct interpreter *find_interpreter(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash != NULL ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++) {
+		size_t len = strlen(interpreters[i].name);
+
+		if (strncmp(base, interpreters[i].name, len) == 0 &&
+		    base[len + strspn(base + len, "0123456789.-")] == '\0')
+			return &interpreters[i];
+	}
+	return NULL;
+}
+
+struct files {
+	struct record_file *items;
+	size_t count;
+};
+
+static struct record_file *add_file(struct run *run, struct files *files, const char *kind,
+				    const char *path)
+{
+	struct record_file *file = ARENA_PUSH(run->arena, files->items, files->count);
+
+	*file = (struct record_file){.kind = kind, .path = path};
+	return file;
+}
+
+static void keep_text(struct run *run, struct record_file *file, const void *text, size_t len)
+{
+	struct error err;
+
+	sha256_hex_of(text, len, file->sha256);
+	if (run->profile.audit.scripts != SCRIPTS_KEEP || len == 0)
+		return;
+	if (store_keep(&run->store, "scripts", file->sha256, text, len, &err) == 0)
+		file->kept = arena_printf(run->arena, "scripts/%s", file->sha256);
+}
+
+static void read_script(struct run *run, struct record_file *file, int fd, size_t size)
+{
+	size_t want = size < TEXT_MAX ? size : TEXT_MAX, got = 0;
+	char *text = arena_alloc(run->arena, want + 1);
+	ssize_t len;
+
+	while (got < want && (len = pread(fd, text + got, want - got, (off_t)got)) > 0)
+		got += (size_t)len;
+	keep_text(run, file, text, got);
+	if (got < size) {
+		struct error err;
+
+		/* the kept part is named by its own hash, the file by the whole one */
+		file->truncated = true;
+		if (store_hash_file(&run->store, fd, file->sha256, &err) != 0)
+			file->sha256[0] = '\0';
+	}
+}
+
+/* A file that is executed or read as a script: opened once, hashed from that descriptor. */
+static void add_path(struct run *run, struct files *files, const char *kind, const char *path)
+{
+	struct stat st;
+	struct error err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		struct record_file *file = add_file(run, files, kind, path);
+
+		file->bytes = (uint64_t)st.st_size;
+		if (strcmp(kind, "script") == 0)
+			read_script(run, file, fd, (size_t)st.st_size);
+		else if (store_hash_file(&run->store, fd, file->sha256, &err) != 0)
+			file->sha256[0] = '\0';
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool starts_with_hash_bang(const char *path)
+{
+	char start[2];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_script = fd >= 0 && read(fd, start, 2) == 2 && start[0] == '#' && start[1] == '!';
+
+	if (fd >= 0)
+		close(fd);
+	return is_script;
+}
+
+static bool is_text_option(const struct interpreter *interpreter, const char *word)
+{
+	for (size_t i = 0; i < 4 && interpreter->text_options[i] != NULL; i++) {
+		const char *option = interpreter->text_options[i];
+
+		if (strcmp(word, option) == 0)
+			return true;
+		/* short options stack before it: -Ic, -lc */
+		if (strlen(option) == 2 && option[0] == '-' && word[0] == '-' && word[1] != '-' &&
+		    word[1] != '\0' && word[strlen(word) - 1] == option[1])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Walks the arguments as the interpreter would, as far as that matters here:
+ * program text, the first word that is a file, or stdin when there is neither.
+ */
+static void collect_arguments(struct run *run, const struct interpreter *interpreter,
+			      struct files *files)
+{
+	char **argv = run->options->arguments;
+
+	for (int i = 1; argv[i] != NULL; i++) {
+		if (is_text_option(interpreter, argv[i]) && argv[i + 1] != NULL) {
+			struct record_file *file = add_file(run, files, "text", NULL);
+
+			file->bytes = strlen(argv[i + 1]);
+			keep_text(run, file, argv[i + 1], strlen(argv[i + 1]));
+			return;
+		}
+		if (strcmp(argv[i], "-") == 0)
+			break;
+		if (strcmp(argv[i], "-m") == 0)
+			return;
+		if (argv[i][0] == '-')
+			continue;
+		struct stat st;
+		if (stat(argv[i], &st) == 0 && S_ISREG(st.st_mode)) {
+			add_path(run, files, "script", argv[i]);
+			return;
+		}
+		if (strncmp(interpreter->name, "deno", 4) != 0)
+			return; /* an option's value, or a file that is not there */
+	}
+	run->stdin_is_script = true;
+}
+
+void script_collect(struct run *run, const char *host_program)
+{
+	struct files files = {0};
+	const struct interpreter *interpreter = find_interpreter(host_program);
+
+	add_path(run, &files, "program", host_program);
+	if (starts_with_hash_bang(host_program))
+		add_path(run, &files, "script", host_program);
+	if (interpreter != NULL)
+		collect_arguments(run, interpreter, &files);
+	run->start.files = files.items;
+	run->start.file_count = files.count;
+}
+
+void script_stdin(struct run *run)
+{
+	struct record_stream stream = {0};
+	struct files files = {0};
+
+	if (!run->stdin_is_script)
+		return;
+	relay_report(&run->in, &stream);
+	if (stream.bytes == 0)
+		return;
+	struct record_file *file = add_file(run, &files, "stdin", NULL);
+	file->bytes = stream.bytes;
+	file->truncated = stream.truncated;
+	char *text = arena_alloc(run->arena, stream.head_len + stream.tail_len + 1);
+	memcpy(text, stream.head, stream.head_len);
+	memcpy(text + stream.head_len, stream.tail, stream.tail_len);
+	keep_text(run, file, text, stream.head_len + stream.tail_len);
+	run->end.files = files.items;
+	run->end.file_count = files.count;
+}

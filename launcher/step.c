@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const step_names[STEP_MAX] = {
+#define STEP(id, name, reason) [STEP_##id] = name,
+	STEP_LIST(STEP)
+#undef STEP
+};
+
+struct step *steps_add(struct steps *steps, enum step_id id)
+{
+	struct step *step = ARENA_PUSH(steps->arena, steps->items, steps->count);
+
+	step->id = id;
+	return step;
+}
+
+/* Insertion sort: lists are short, nearly sorted, and it is stable. */
+void steps_sort(struct steps *steps)
+{
+	for (size_t i = 1; i < steps->count; i++) {
+		struct step moving = steps->items[i];
+		size_t at = i;
+
+		while (at > 0 && steps->items[at - 1].id > moving.id) {
+			steps->items[at] = steps->items[at - 1];
+			at--;
+		}
+		steps->items[at] = moving;
+	}
+}
+
+char *steps_print(struct arena *arena, const struct steps *steps)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		return arena_strdup(arena, "");
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct step *step = &steps->items[i];
+
+		fprintf(out, "%-18s", step_names[step->id]);
+		if (step->source != NULL)
+			fprintf(out, " from=%s", step->source);
+		if (step->path != NULL)
+			fprintf(out, " path=/%s", step->path);
+		if (step->text != NULL && step->id != STEP_CONTENT)
+			fprintf(out, " text=%s", step->text);
+		if (step->id == STEP_SOURCE)
+			fprintf(out, " attr=%#llx", (unsigned long long)step->value[2]);
+		else if (step->id == STEP_LIMIT)
+			fprintf(out, " %llu=%llu", (unsigned long long)step->value[0],
+				(unsigned long long)step->value[1]);
+		for (size_t r = 0; r < step->rule_count; r++)
+			fprintf(out, "\n    %#08llx %s", (unsigned long long)step->rules[r].access,
+				step->rules[r].path);
+		fputc('\n', out);
+	}
+	fclose(out);
+	char *copy = arena_strdup(arena, text != NULL ? text : "");
+	free(text);
+	return copy;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SBOX_SUPERVISE_H
+#define SBOX_SUPERVISE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "run.h"
+
+/* What the supervisor's loop waits for, in the order in which it is served. */
+enum source {
+	SOURCE_CONTROL,
+	SOURCE_FAULT,
+	SOURCE_LISTENER,
+	SOURCE_INIT,
+	SOURCE_SIGNAL,
+	SOURCE_WALL,
+	SOURCE_LOOK, /* from here to IN_FROM: only while something lives in the sandbox */
+	SOURCE_GRACE,
+	SOURCE_LATE,
+	SOURCE_MOUNTS,
+	SOURCE_IN_FROM,
+	SOURCE_IN_TO,
+	SOURCE_OUT_FROM,
+	SOURCE_OUT_TO,
+	SOURCE_ERR_FROM,
+	SOURCE_ERR_TO,
+	SOURCE_MAX
+};
+
+enum { FIRST_LOOK_NS = 4000000 };
+
+struct loop {
+	struct run *run;
+	int epoll_fd, signal_fd, wall_fd, grace_fd, look_fd, late_fd, mounts_fd;
+	struct watch {
+		int fd;
+		uint32_t events;
+	} watches[SOURCE_MAX];
+	size_t mount_count; /* lines of the sandbox's mountinfo when it was ready */
+	bool mounts_watched;
+	bool stopping;     /* a signal was sent, the grace runs */
+	bool program_gone; /* its end was reported, or pid 1 is dead */
+	bool dying;        /* waiting for pid 1 to be gone */
+	bool init_gone;
+	bool give_up_wait, give_up_output;
+	uint64_t peak_rss;
+};
+
+int loop_open(struct loop *loop, struct run *run);
+void loop_close(struct loop *loop);
+void loop_watch(struct loop *loop, enum source source, int fd, uint32_t events);
+
+/* supervise_mounts.c: nobody inside can unmount, but the host detaches a mount
+ * from every namespace when it replaces or removes the name under it. */
+void mounts_watch(struct loop *loop);
+void mounts_changed(struct loop *loop);
+
+#endif
