@@ -13,9 +13,9 @@
  * at that price; otherwise memory is sampled, and the plan says so.
  */
 
-static const char no_cgroup_memory[] =
-	"sampled by the supervisor: a burst can overshoot before it is seen, and socket and pipe "
-	"buffers are not counted; memfd_create and shmget are refused";
+static const char sampled[] = "sampled, so a burst can overshoot; socket and pipe buffers are not "
+			      "counted, memfd_create and "
+			      "shmget are refused";
 
 static void plan_namespaces(const struct host *host, struct plan *plan)
 {
@@ -69,7 +69,7 @@ static void plan_memory(const struct profile *profile, const struct host *host, 
 			  "uses it"
 			: host->cgroup.why_not;
 	plan_reduced(item, "sampling, RLIMIT_DATA",
-		     arena_printf(plan->arena, "%s (%s)", no_cgroup_memory,
+		     arena_printf(plan->arena, "%s (%s)", sampled,
 				  why != NULL ? why : "no cgroup with a memory controller"));
 }
 

@@ -44,8 +44,8 @@ struct cgroup {
 };
 
 /* Makes the group named sbox-ID and sets limits (swap 0, oom group on v2).
- * On failure everything made is removed again. v1: a folder for each limit, and
- * for CPU accounting beside one. A limit whose controller is not there is an error. */
+ * On failure everything made is removed again. v1: a folder for each limit
+ * and one for CPU accounting. A limit whose controller is not there is an error. */
 int cgroup_make(struct arena *arena, const struct cgroup_host *host,
 		const struct cgroup_limits *limits, const char *id, struct cgroup *ret_cgroup,
 		struct error *err);

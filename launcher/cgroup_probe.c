@@ -198,8 +198,9 @@ static bool can_enable(struct arena *arena, const char *group)
 
 /*
  * QUIRK(cgroup2): a group other than the root gives its children controllers only
- * while it holds no process itself (all versions; pids and cpu could in threaded
- * mode, which cgroup.kill and memory do not know).
+ * while it holds no process itself; all versions, see "no internal process
+ * constraint" in cgroup-v2.rst. Threaded mode would allow pids and cpu, but knows
+ * neither memory nor cgroup.kill. Pinned by probe_v2_with_others, v2_steps_aside.
  */
 static const char *use_v2(struct arena *arena, const char *group, struct cgroup_host *host)
 {

@@ -24,7 +24,7 @@ struct child {
 	int own_proc_fd; /* the sandbox's /proc */
 	int hidden_file_fd, hidden_folder_fd;
 	int ruleset_fd;
-	int overlays; /* how many were made */
+	mode_t umask; /* the caller's */
 	/* the caller's arguments and environment, wiped in pid 1 */
 	char *wipe_start;
 	size_t wipe_len;

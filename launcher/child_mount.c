@@ -106,6 +106,8 @@ static int new_tmpfs(const char *size, const char *inodes)
 
 int child_new_root(struct child *child, const struct step *step)
 {
+	/* the caller's is for the program: see SESSION */
+	child->umask = umask(0);
 	child->root_fd = new_tmpfs(step->text, step->source);
 	if (child->root_fd < 0)
 		return 1;
@@ -123,14 +125,17 @@ int child_new_root(struct child *child, const struct step *step)
 	return child->hidden_file_fd < 0 || child->hidden_folder_fd < 0 ? 5 : 0;
 }
 
+/* With an empty umask (see NEW_ROOT) the mode is as asked for. */
 int child_directory(struct child *child, const struct step *step)
 {
-	if (mkdirat(child->root_fd, step->path, 0700) != 0 && errno != EEXIST)
-		return 1;
-	if (fchownat(child->root_fd, step->path, (uid_t)step->value[1], (gid_t)step->value[2],
-		     AT_SYMLINK_NOFOLLOW) != 0)
-		return 2;
-	return fchmodat(child->root_fd, step->path, (mode_t)step->value[0], 0) != 0 ? 3 : 0;
+	if (mkdirat(child->root_fd, step->path, (mode_t)step->value[0]) != 0)
+		return errno == EEXIST ? 0 : 1;
+	if (step->value[1] == 0 && step->value[2] == 0)
+		return 0;
+	return fchownat(child->root_fd, step->path, (uid_t)step->value[1], (gid_t)step->value[2],
+			AT_SYMLINK_NOFOLLOW) != 0
+		       ? 2
+		       : 0;
 }
 
 int child_link(struct child *child, const struct step *step)
@@ -141,16 +146,14 @@ int child_link(struct child *child, const struct step *step)
 int child_content(struct child *child, const struct step *step)
 {
 	int fd = openat(child->root_fd, step->path,
-			O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+			O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC,
+			(mode_t)step->value[0]);
 	size_t len = strlen(step->text);
 
 	if (fd < 0)
 		return errno == EEXIST ? 0 : 1;
 	if (len > 0 && write(fd, step->text, len) != (ssize_t)len)
 		return 2;
-	/* the caller's umask is the program's, not ours */
-	if (fchmod(fd, (mode_t)step->value[0]) != 0)
-		return 3;
 	close(fd);
 	return 0;
 }

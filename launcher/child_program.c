@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -14,8 +15,8 @@
 
 int child_session(struct child *child, const struct step *step)
 {
-	(void)child;
 	(void)step;
+	umask(child->umask);
 	return setsid() < 0 ? 1 : 0;
 }
 

@@ -9,15 +9,17 @@
 #include <unistd.h>
 
 #include "boundary_file.h"
+#include "identity.h"
 
 /*
  * An idmapped mount takes its mapping from a user namespace. One is made by a
  * short-lived process, whose maps the parent writes: the path's owner appears
- * as the outer uid, ids 1 to 65535 as themselves (else other people's files would
- * give EOVERFLOW), root's files as nobody's.
+ * as the outer uid, ids 1 to 65535 as themselves and root's as an id that nobody
+ * has (files of an id without a mapping can be neither renamed nor removed:
+ * EOVERFLOW).
  */
 
-enum { STACK_SIZE = 16384, LAST_ID = 65535 };
+enum { STACK_SIZE = 16384, LAST_ID = 65535, NOBODYS_ID = LEASE_FIRST - 1 };
 
 static __attribute__((noreturn)) int wait_to_be_killed(void *unused)
 {
@@ -41,6 +43,8 @@ static void format_map(char *text, size_t size, unsigned owner, unsigned outer)
 	int len = snprintf(text, size, "%u %u 1\n", owner, outer);
 	unsigned next = 1;
 
+	if (owner != 0)
+		len += snprintf(text + len, size - (size_t)len, "0 %u 1\n", NOBODYS_ID);
 	if (low >= 1 && low <= LAST_ID) {
 		len = add_range(text, size, len, next, low - 1);
 		next = low + 1;

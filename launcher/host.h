@@ -26,8 +26,8 @@ struct path_fact {
 	ino_t inode;
 	uid_t uid;
 	gid_t gid;
-	uint32_t fs_type; /* statfs f_type */
-	bool read_only;   /* the mount or file system is */
+	uint32_t fs_type; /* statfs f_type; of write paths only */
+	bool read_only;   /* the mount or file system is; of write paths only */
 };
 
 /* A symbolic link that was met on the way to a profile path: made again in the new tree. */

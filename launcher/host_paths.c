@@ -93,21 +93,35 @@ static const char *normalise(struct arena *arena, const char *path)
 	return out;
 }
 
-static void fill_fact(int fd, struct path_fact *fact)
+/* False for a symbolic link; then nothing is filled. */
+static bool fill_fact(int fd, struct path_fact *fact)
 {
 	struct stat st;
-	struct statfs fs;
 
-	if (fstat(fd, &st) != 0 || fstatfs(fd, &fs) != 0) {
+	if (fstat(fd, &st) != 0) {
 		fact->errnum = errno;
-		return;
+		return true;
 	}
+	if (S_ISLNK(st.st_mode))
+		return false;
 	fact->mode = st.st_mode;
 	fact->device = st.st_dev;
 	fact->device_number = st.st_rdev;
 	fact->inode = st.st_ino;
 	fact->uid = st.st_uid;
 	fact->gid = st.st_gid;
+	return true;
+}
+
+/* Only what is written to needs it: can it be idmapped, can it be written at all. */
+static void fill_file_system(struct path_fact *fact)
+{
+	struct statfs fs;
+
+	if (statfs(fact->path, &fs) != 0) {
+		fact->errnum = errno;
+		return;
+	}
 	fact->fs_type = (uint32_t)fs.f_type;
 	fact->read_only = (fs.f_flags & ST_RDONLY) != 0;
 }
@@ -122,11 +136,10 @@ int host_resolve(struct arena *arena, struct host *host, const char *path,
 		int fd = sys_openat2(AT_FDCWD, fact.path, O_PATH | O_CLOEXEC | O_NOFOLLOW,
 				     RESOLVE_NO_SYMLINKS);
 		if (fd >= 0) {
-			fill_fact(fd, &fact);
-			struct stat st;
-			bool is_link = fstat(fd, &st) == 0 && S_ISLNK(st.st_mode);
+			bool is_there = fill_fact(fd, &fact);
+
 			close(fd);
-			if (!is_link) {
+			if (is_there) {
 				*ret_fact = fact;
 				return 0;
 			}
@@ -160,6 +173,8 @@ static int probe_rule(struct arena *arena, const struct path_rule *rule, enum pa
 		return 0;
 	}
 	fact.rule = rule;
+	if (kind == PATH_WRITE)
+		fill_file_system(&fact);
 	*ARENA_PUSH(arena, facts->items, facts->count) = fact;
 	return 0;
 }

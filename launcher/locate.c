@@ -38,8 +38,9 @@ static const char *first_existing(struct arena *arena, const char *const *patter
 							  folder != NULL ? folder : "", patterns[i],
 							  name);
 
-		if (access(path, F_OK) == 0)
-			return path;
+		char whole[PATH_MAX];
+		if (access(path, F_OK) == 0 && realpath(path, whole) != NULL)
+			return arena_strdup(arena, whole);
 	}
 	return NULL;
 }

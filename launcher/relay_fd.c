@@ -108,7 +108,7 @@ static int open_again(int fd, const struct stat *st)
 {
 	char path[32];
 
-	/* QUIRK(ptmx): opening a pty's master end again makes a new pty, all versions. */
+	/* QUIRK(ptmx): opening a pty's master end again makes another pty; all versions. */
 	if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 2))
 		return -1;
 	if (!S_ISCHR(st->st_mode) && !S_ISFIFO(st->st_mode))
