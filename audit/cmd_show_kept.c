@@ -2,19 +2,25 @@
 #include "cmd_show.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "store_internal.h"
 
-/* FOLDER/NAME of the store; no data when it is not there any more. */
-static struct bytes read_kept(struct show *show, const char *folder, const char *name)
+/* What a record calls "FOLDER/NAME"; no data when it is not in the store any more. */
+static struct bytes read_kept(struct show *show, const char *kept)
 {
 	struct bytes bytes = {0};
 	struct error err;
 	struct stat st;
+	const char *slash = strchr(kept, '/');
 
-	if (store_check_name(name, &err) < 0)
+	if (slash == NULL)
+		return bytes;
+	const char *folder = arena_strndup(show->arena, kept, (size_t)(slash - kept));
+	const char *name = slash + 1;
+	if (store_check_name(folder, &err) < 0 || store_check_name(name, &err) < 0)
 		return bytes;
 	int folder_fd = store_folder_open(show->store, folder, false, &err);
 	if (folder_fd < 0)
@@ -45,7 +51,7 @@ static void show_files(struct show *show, const json_t *files)
 
 		if (name == NULL)
 			continue;
-		struct bytes text = read_kept(show, "scripts", name);
+		struct bytes text = read_kept(show, name);
 		bool cut = json_is_true(json_object_get(file, "truncated"));
 		printf("\n%s %s%s%s\n", text_member(show->arena, file, "kind"),
 		       text_member(show->arena, file, "path"), cut ? " (its beginning)" : "",
@@ -74,7 +80,7 @@ static void show_stream(struct show *show, const json_t *end, const char *key)
 	       text_member(show->arena, stream, "sha256"));
 	if (name == NULL)
 		return;
-	struct bytes text = read_kept(show, "output", name);
+	struct bytes text = read_kept(show, name);
 	if (text.data == NULL)
 		puts("  [no longer in the store]");
 	else if (json_is_true(json_object_get(stream, "truncated")) && head_len >= 0)

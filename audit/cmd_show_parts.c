@@ -97,15 +97,15 @@ void show_enforced(struct show *show, const json_t *start)
 	puts("\nenforced");
 	json_array_foreach((json_t *)items, i, item)
 	{
-		printf("  %-10s %-14s %-9s %s\n", member(show, item, "boundary"),
+		printf("  %-10s %-17s %-9s %s\n", member(show, item, "boundary"),
 		       member(show, item, "name"), member(show, item, "state"),
 		       member(show, item, "asked"));
 		if (is_known(item, "mechanism"))
-			printf("  %-25s by: %s\n", "", member(show, item, "mechanism"));
+			printf("  %-28s by: %s\n", "", member(show, item, "mechanism"));
 		if (is_known(item, "reason"))
-			printf("  %-25s because: %s\n", "", member(show, item, "reason"));
+			printf("  %-28s because: %s\n", "", member(show, item, "reason"));
 		if (is_known(item, "residual"))
-			printf("  %-25s what stays: %s\n", "", member(show, item, "residual"));
+			printf("  %-28s what stays: %s\n", "", member(show, item, "residual"));
 	}
 }
 

@@ -120,7 +120,7 @@ struct recovery {
 	uint64_t log_bytes;            /* before */
 	uint64_t dropped_bytes;
 	char sha256[SHA256_HEX]; /* of what is dropped; "" when nothing is */
-	const char *kept;        /* its name in output/, or NULL */
+	const char *kept;        /* its copy in the store, or NULL */
 };
 
 static uint64_t now_ns(void)
@@ -174,7 +174,7 @@ static int keep_dropped(struct store *store, struct arena *arena, const struct s
 	sha256_hex_of(text, len, recovery->sha256);
 	char *name = arena_printf(arena, "dropped-%s", recovery->sha256);
 	if (store_keep(store, "output", name, text, len, &ignored) == 0)
-		recovery->kept = name;
+		recovery->kept = arena_printf(arena, "output/%s", name);
 	if (ftruncate(store->log_fd, (off_t)last->bytes) < 0)
 		return store_fail(err, "audit store %s/log.jsonl: cannot cut a torn record",
 				  store->dir);

@@ -29,8 +29,8 @@ static const struct plan_item items[] = {
 
 static const struct record_file files[] = {
 	{"program", "/usr/bin/python3.11", 6839896, HASH_A, NULL, false},
-	{"script", "/home/ana/job.py", 812, HASH_B, HASH_B, false},
-	{"text", NULL, 70000, "", HASH_A, true},
+	{"script", "/home/ana/job.py", 812, HASH_B, "scripts/" HASH_B, false},
+	{"text", NULL, 70000, "", "scripts/" HASH_A, true},
 };
 
 static const struct record_label labels[] = {
@@ -134,7 +134,7 @@ static const struct run_end clean_end = {
 			  .head = BYTES("caf\xc3"),
 			  .tail = TAIL("\xa9 \033\n"),
 			  .sha256 = HASH_A,
-			  .kept = "out-" HASH_A},
+			  .kept = "output/" RUN_ID ".stdout"},
 	.stderr_stream = {.bytes = 2, .head = BYTES("\xff\n"), .sha256 = HASH_B},
 	.execs_total = UNKNOWN,
 };
@@ -167,7 +167,7 @@ static struct run_end killed_end(void)
 						   .tail = TAIL("\xac"
 								"last\n"),
 						   .truncated = true,
-						   .kept = "out-1"};
+						   .kept = "output/" RUN_ID ".stdout"};
 	end.stderr_stream = (struct record_stream){.bytes = 99,
 						   .head = BYTES("\xff\xff\xff\xff\xff"),
 						   .tail = TAIL(""),
