@@ -51,6 +51,12 @@ static uint32_t refused_set(const struct filter_policy *policy, const struct sys
 	return set->absent ? SECCOMP_RET_ERRNO | ENOSYS : refusal(policy, set->errnum);
 }
 
+/* INET sockets reach no more than the profile says, or it says all. */
+static bool has_own_network(const struct filter_policy *policy)
+{
+	return !policy->shared_network || policy->network == NETWORK_HOST;
+}
+
 static void set_verdict(struct filter_state *state, const char *name, uint32_t verdict)
 {
 	int number = syscall_number(name);
@@ -121,8 +127,7 @@ static uint32_t row_code(struct filter_state *state, const struct arg_row *row, 
 static uint32_t check_code(struct filter_state *state, uint32_t index)
 {
 	const struct arg_check *check = &arg_checks[index];
-	const struct filter_policy *policy = state->policy;
-	bool own_network = !policy->shared_network || policy->network == NETWORK_HOST;
+	bool own_network = has_own_network(state->policy);
 	uint32_t label = state->check_labels[index];
 
 	if (label != 0)
@@ -209,16 +214,18 @@ int filter_refusal_errno(uint32_t arch, int nr, const uint64_t args[6])
 		return EPERM;
 	if (info == NULL)
 		return ENOSYS;
-	const struct arg_row *row = filter_refusing_row(nr, args);
+	const struct arg_row *row = filter_refusing_row(NULL, nr, args);
 	return row != NULL ? row->errnum : syscall_sets[info->set].errnum;
 }
 
-const struct arg_row *filter_refusing_row(int nr, const uint64_t args[6])
+const struct arg_row *filter_refusing_row(const struct filter_policy *policy, int nr,
+					  const uint64_t args[6])
 {
 	int8_t check = nr >= 0 && nr < SYSCALL_NUMBERS ? arg_check_table()[nr] : -1;
 
 	if (check < 0)
 		return NULL;
-	const struct arg_row *row = arg_check_decide(&arg_checks[check], false, args);
+	bool own_network = policy != NULL && has_own_network(policy);
+	const struct arg_row *row = arg_check_decide(&arg_checks[check], own_network, args);
 	return row->allow ? NULL : row;
 }

@@ -45,8 +45,10 @@ int filter_build(struct arena *arena, const struct filter_policy *policy,
  * filter (no listener), the supervisor and the documentation. */
 int filter_refusal_errno(uint32_t arch, int nr, const uint64_t args[6]);
 
-/* The argument rule that refuses, or NULL: the call is refused by its number. nr is native. */
-const struct arg_row *filter_refusing_row(int nr, const uint64_t args[6]);
+/* The argument rule that refuses, or NULL: the call is refused by its number. nr is
+ * native. Without the policy (NULL) the stricter rules are read. */
+const struct arg_row *filter_refusing_row(const struct filter_policy *policy, int nr,
+					  const uint64_t args[6]);
 bool filter_is_native(uint32_t arch);
 
 /* Runs the program over one seccomp_data as the kernel would; for tests and `show`. */

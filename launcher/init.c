@@ -52,6 +52,7 @@ static void confine_calls(void)
 		ALLOW(recvfrom),
 		ALLOW(sendmsg),
 		ALLOW(wait4),
+		ALLOW(getrusage),
 		ALLOW(kill),
 		ALLOW(rt_sigreturn),
 		ALLOW(rt_sigprocmask),
@@ -82,31 +83,35 @@ static void on_child(int sig)
 	(void)sig;
 }
 
-static void report_exit(const struct child *child, int status, const struct rusage *usage)
+static uint64_t microseconds(const struct timeval *time)
 {
-	const struct message message = {
-		.kind = MESSAGE_EXITED,
-		.status = status,
-		.user_us = (uint64_t)usage->ru_utime.tv_sec * 1000000 +
-			   (uint64_t)usage->ru_utime.tv_usec,
-		.sys_us = (uint64_t)usage->ru_stime.tv_sec * 1000000 +
-			  (uint64_t)usage->ru_stime.tv_usec,
-		.peak_rss_kb = (uint64_t)usage->ru_maxrss,
-	};
+	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
 
+/* Usage of all that was reaped: the program, what it waited for, and orphans. */
+static void report_exit(const struct child *child, int status)
+{
+	struct rusage usage = {0};
+	struct message message = {.kind = MESSAGE_EXITED, .status = status};
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	message.user_us = microseconds(&usage.ru_utime);
+	message.sys_us = microseconds(&usage.ru_stime);
+	message.peak_rss_kb = (uint64_t)usage.ru_maxrss;
+	message.read_blocks = (uint64_t)usage.ru_inblock;
+	message.written_blocks = (uint64_t)usage.ru_oublock;
 	child_send(child->control_fd, &message, NULL, 0);
 }
 
 /* Reaps all that is dead; the program's own end is the end of the sandbox. */
 static void reap(const struct child *child, pid_t program)
 {
-	struct rusage usage;
 	int status;
 	pid_t pid;
 
-	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0)
+	while ((pid = wait4(-1, &status, WNOHANG, NULL)) > 0)
 		if (pid == program) {
-			report_exit(child, status, &usage);
+			report_exit(child, status);
 			/* the kernel kills what is left in the pid namespace */
 			_exit(0);
 		}

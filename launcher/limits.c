@@ -155,6 +155,9 @@ void limits_finish(struct run *run)
 {
 	struct record_usage *usage = &run->end.usage;
 
+	if (run->ready && run->fault.errnum == 0 &&
+	    (usage->peak_tasks == UNKNOWN || usage->peak_tasks == 0))
+		usage->peak_tasks = 1;
 	usage->sbox_cpu_ns = own_cpu_ns() - run->cpu_before_ns;
 	usage->memory_source = run->has_cgroup ? "cgroup" : "sampling";
 	if (!run->has_cgroup)

@@ -8,6 +8,7 @@
 
 #include "arena.h"
 #include "error.h"
+#include "filter.h"
 #include "profile.h"
 #include "record.h"
 
@@ -43,6 +44,7 @@ struct notify {
 	int proc_fd; /* the sandbox's own /proc, to read pids as seen inside; -1: none */
 	bool record_denials, record_execs;
 	const struct string_list *redact;
+	const struct filter_policy *policy; /* of the filter; NULL: words are less exact */
 	struct denials *denials;
 	struct record_exec execs[EXECS_MAX];
 	uint64_t exec_hashes[EXECS_MAX]; /* of path and argv */

@@ -19,7 +19,7 @@ struct words {
 	char op[SYSCALL_NAME_MAX], object[64], permit[96];
 };
 
-/* @default allows these, so that the usual reason is filter_policy.refuse_memfd. */
+/* What filter_policy.refuse_memfd is about. */
 static const char *const uncounted[] = {"memfd_create", "memfd_secret", "shmget"};
 
 static bool is_uncounted(const char *name)
@@ -67,12 +67,14 @@ static void describe_row(const struct arg_row *row, const uint64_t args[6], stru
 	denial->never = row->never;
 }
 
-static void describe_name(const struct syscall_set *set, struct words *words,
-			  struct record_denial *denial)
+static void describe_name(const struct filter_policy *policy, const struct syscall_set *set,
+			  struct words *words, struct record_denial *denial)
 {
+	bool sampled = policy == NULL || policy->refuse_memfd;
+
 	denial->boundary = set->boundary;
 	denial->never = set->never;
-	if (is_uncounted(words->op)) {
+	if (sampled && is_uncounted(words->op)) {
 		denial->boundary = BOUNDARY_PROCESS;
 		denial->never = "memory is counted by sampling, which does not see this kind; "
 				"with a memory cgroup it is allowed";
@@ -83,8 +85,8 @@ static void describe_name(const struct syscall_set *set, struct words *words,
 	denial->permit = words->permit;
 }
 
-static void describe(const struct seccomp_data *data, struct words *words,
-		     struct record_denial *denial)
+static void describe(const struct filter_policy *policy, const struct seccomp_data *data,
+		     struct words *words, struct record_denial *denial)
 {
 	const struct syscall_info *info = syscall_find(data->nr);
 	const uint64_t args[6] = {data->args[0], data->args[1], data->args[2],
@@ -102,11 +104,11 @@ static void describe(const struct seccomp_data *data, struct words *words,
 		return;
 	}
 	syscall_name(data->nr, words->op);
-	const struct arg_row *row = filter_refusing_row(data->nr, args);
+	const struct arg_row *row = filter_refusing_row(policy, data->nr, args);
 	if (row != NULL)
 		describe_row(row, args, words, denial);
 	else
-		describe_name(&syscall_sets[info->set], words, denial);
+		describe_name(policy, &syscall_sets[info->set], words, denial);
 }
 
 static ssize_t read_file(const char *path, char *buf, size_t size)
@@ -146,7 +148,7 @@ void notify_denial(struct notify *notify, const struct seccomp_notif *request, i
 	struct record_denial denial = {.errnum = errnum, .count = 1};
 	char link[64], exe[EXEC_TEXT_MAX];
 
-	describe(&request->data, &words, &denial);
+	describe(notify->policy, &request->data, &words, &denial);
 	if (denials_count(notify->denials, &denial))
 		return;
 	pid_t pid = notify_inner_pid((pid_t)request->pid);

@@ -144,7 +144,7 @@ enum message_kind {
 struct message {
 	uint32_t kind;
 	int32_t status; /* wait status, or signal number */
-	uint64_t user_us, sys_us, peak_rss_kb;
+	uint64_t user_us, sys_us, peak_rss_kb, read_blocks, written_blocks; /* blocks of 512 bytes */
 };
 
 #endif

@@ -206,6 +206,8 @@ static void take_message(struct loop *loop, const struct message *message, const
 	run->wait_status = message->status;
 	run->end.usage.user_ns = message->user_us * 1000;
 	run->end.usage.sys_ns = message->sys_us * 1000;
+	run->end.usage.read_bytes = message->read_blocks * 512;
+	run->end.usage.written_bytes = message->written_blocks * 512;
 	loop->peak_rss = message->peak_rss_kb * 1024;
 	loop->program_gone = true;
 }
