@@ -54,8 +54,9 @@ static int set_cpus(const char *group, uint64_t cpus_milli, struct error *err)
 
 	if (cgroup_write_number(group, "cpu.cfs_period_us", quota.period_us) < 0)
 		return error_sys(err, "cannot set the CPU period of %s", group);
-	/* QUIRK(cfs): v1 refuses a quota above that of a group further up (EINVAL, all
-	 * versions); without one of its own this group is held to the lower. */
+	/* QUIRK(cfs): v1 refuses a quota above that of a group further up with EINVAL, all
+	 * versions (tg_cfs_schedulable_down); without one of its own this group is held to
+	 * the lower. Pinned by real_cpus_above_the_parents. */
 	if (cgroup_write_number(group, "cpu.cfs_quota_us", quota.quota_us) < 0 && errno != EINVAL)
 		return error_sys(err, "cannot limit the CPU time of %s to %ju µs in %ju", group,
 				 (uintmax_t)quota.quota_us, (uintmax_t)quota.period_us);

@@ -31,13 +31,12 @@ void outcome_fault(struct run *run)
 {
 	const struct fault *fault = &run->fault;
 	const char *name = fault->id < STEP_MAX ? step_names[fault->id] : "?";
-	const struct step *step = fault->index < run->arm.steps.count
-					  ? &run->arm.steps.items[fault->index]
-					  : NULL;
-	const char *what = step == NULL           ? ""
+	const struct step *step =
+		fault->index < run->arm.steps.count ? &run->arm.steps.items[fault->index] : NULL;
+	const char *what = step == NULL                                        ? ""
 			   : step->source != NULL && step->id != STEP_NEW_ROOT ? step->source
-			   : step->path != NULL   ? step->path
-						  : "";
+			   : step->path != NULL                                ? step->path
+									       : "";
 
 	if (fault->id == STEP_EXEC) {
 		bool missing = fault->errnum == ENOENT;
@@ -62,9 +61,9 @@ static void died_by_signal(struct run *run, int sig)
 	uint64_t cpu_ms = run->profile.time.cpu_ms;
 
 	run->end.core_dumped = WCOREDUMP(run->wait_status);
-	if (cpu_ms != 0 && (sig == SIGXCPU || (sig == SIGKILL && run->end.usage.user_ns +
-									   run->end.usage.sys_ns >=
-								   cpu_ms * 1000000)))
+	if (cpu_ms != 0 &&
+	    (sig == SIGXCPU || (sig == SIGKILL && run->end.usage.user_ns + run->end.usage.sys_ns >=
+							  cpu_ms * 1000000)))
 		outcome_end(run, END_CPU, 0, "time.cpu");
 	outcome_end(run, END_SIGNALED, sig,
 		    sig == SIGXFSZ && run->profile.file.max_file_bytes != 0 ? "file.max_file"
@@ -126,7 +125,8 @@ static const char *sentence(struct run *run)
 		return arena_printf(arena, "killed: written files grew by more than %s",
 				    plan_size(arena, profile->file.growth_bytes));
 	case END_BOUNDARY_LOST:
-		return "killed: a hidden or protected name was replaced from outside during the run";
+		return "killed: a hidden or protected name was replaced from outside during the "
+		       "run";
 	case END_CANCELLED:
 		return arena_printf(arena, "stopped by signal %d (%s)", run->end.code,
 				    strsignal(run->end.code));
@@ -143,8 +143,64 @@ static const char *sentence(struct run *run)
 	return NULL;
 }
 
+/* Twice the limit, as the profile would write it. */
+static const char *permit_line(struct run *run, const char *key, const char *value)
+{
+	const char *dot = strchr(key, '.');
+
+	return arena_printf(run->arena, "[%.*s] %s = %s", (int)(dot - key), key, dot + 1, value);
+}
+
+static void deny(struct run *run, enum boundary boundary, const char *key, int errnum,
+		 const char *value)
+{
+	const struct record_denial denial = {.boundary = boundary,
+					     .op = strchr(key, '.') + 1,
+					     .count = 1,
+					     .errnum = errnum,
+					     .permit = permit_line(run, key, value)};
+
+	if (run->profile.audit.denials != DENIALS_OFF)
+		denials_add(&run->denials, &denial);
+}
+
+/* A limit that was reached is a refusal like any other. */
+static void deny_limits(struct run *run)
+{
+	const struct profile *profile = &run->profile;
+	const struct {
+		enum end_kind kind;
+		enum boundary boundary;
+		const char *key, *twice;
+	} limits[] = {
+		{END_TIMEOUT, BOUNDARY_TIME, "time.wall",
+		 plan_duration(run->arena, profile->time.wall_ms * 2)},
+		{END_CPU, BOUNDARY_TIME, "time.cpu",
+		 plan_duration(run->arena, profile->time.cpu_ms * 2)},
+		{END_MEMORY, BOUNDARY_PROCESS, "process.memory",
+		 plan_size(run->arena, profile->process.memory_bytes * 2)},
+		{END_OUTPUT, BOUNDARY_PROCESS, "process.output",
+		 plan_size(run->arena, profile->process.output_bytes * 2)},
+		{END_DISK, BOUNDARY_FILE, "file.growth",
+		 plan_size(run->arena, profile->file.growth_bytes * 2)},
+	};
+	uint64_t tasks = profile->process.processes;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (run->end.kind == limits[i].kind)
+			deny(run, limits[i].boundary, limits[i].key, 0, limits[i].twice);
+	if (tasks != 0 && run->end.usage.peak_tasks != UNKNOWN &&
+	    run->end.usage.peak_tasks >= tasks)
+		deny(run, BOUNDARY_PROCESS, "process.processes", EAGAIN,
+		     arena_printf(run->arena, "%llu", (unsigned long long)tasks * 2));
+	if (run->end.kind == END_SIGNALED && run->end.code == SIGXFSZ)
+		deny(run, BOUNDARY_FILE, "file.max_file", EFBIG,
+		     plan_size(run->arena, profile->file.max_file_bytes * 2));
+}
+
 void outcome_describe(struct run *run)
 {
+	deny_limits(run);
 	run->end.exit_status = end_exit_status(run->end.kind, run->end.code);
 	if (run->end.message == NULL)
 		run->end.message = sentence(run);

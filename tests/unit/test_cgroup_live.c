@@ -176,6 +176,30 @@ START_TEST(real_cpus)
 }
 END_TEST
 
+/* v1 refuses that; the group is then held to what is further up. */
+START_TEST(real_cpus_above_the_parents)
+{
+	struct cgroup_limits limits = {.cpus_milli = 200};
+	struct cgroup outer;
+	struct cgroup_usage usage;
+
+	if (!real("real_cpus_above_the_parents", limits))
+		return;
+	outer = group;
+	if (host.version == CGROUP_V1) {
+		host.cpu = outer.paths[0];
+		limits.cpus_milli = 2000;
+		ck_assert_int_eq(cgroup_make(&arena, &host, &limits, "testinner", &group, &err), 0);
+		status_of(inside(burn));
+		cgroup_read(&group, &usage);
+		ck_assert_uint_le(usage.cpu_ns, 250 * 1000000);
+		check_removed();
+	}
+	group = outer;
+	check_removed();
+}
+END_TEST
+
 static int forks_on(void)
 {
 	for (int i = 0; i < 30; i++) {
