@@ -50,7 +50,7 @@ void loop_watch(struct loop *loop, enum source source, int fd, uint32_t events)
 	now->events = fd >= 0 ? events : 0;
 }
 
-static void unwatch(struct loop *loop, enum source source)
+void loop_unwatch(struct loop *loop, enum source source)
 {
 	loop_watch(loop, source, loop->watches[source].fd, 0);
 	loop->watches[source].fd = -1;
@@ -117,7 +117,7 @@ static void stop_gently(struct loop *loop, int sig)
 
 static void on_wall(struct loop *loop)
 {
-	unwatch(loop, SOURCE_WALL);
+	loop_unwatch(loop, SOURCE_WALL);
 	if (loop->program_gone) {
 		/* only a reader who does not read keeps the run open */
 		loop->give_up_output = true;
@@ -129,7 +129,7 @@ static void on_wall(struct loop *loop)
 
 static void on_grace(struct loop *loop)
 {
-	unwatch(loop, SOURCE_GRACE);
+	loop_unwatch(loop, SOURCE_GRACE);
 	if (loop->dying)
 		loop->give_up_wait = true;
 	else
@@ -173,104 +173,17 @@ static void on_signal(struct loop *loop)
 	}
 }
 
-static void take_fds(struct loop *loop, const struct message *message, const int *fds, size_t count)
-{
-	struct run *run = loop->run;
-
-	if (message->kind == MESSAGE_FDS && count == 2 && run->sandbox_root_fd < 0) {
-		run->sampling = sampler_init(&run->sampler, fds[0]) == 0;
-		run->notify.proc_fd = fds[0];
-		run->sandbox_root_fd = fds[1];
-		return;
-	}
-	if (message->kind == MESSAGE_LISTENER && count == 1 && run->notify.fd < 0) {
-		run->notify.fd = fds[0];
-		notify_start(&run->notify);
-		loop_watch(loop, SOURCE_LISTENER, fds[0], EPOLLIN);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		close(fds[i]);
-}
-
-static void take_message(struct loop *loop, const struct message *message, const int *fds,
-			 size_t count)
-{
-	struct run *run = loop->run;
-
-	take_fds(loop, message, fds, count);
-	if (message->kind == MESSAGE_NO_LISTENER)
-		run->no_listener = true;
-	if (message->kind != MESSAGE_EXITED || loop->program_gone)
-		return;
-	run->wait_status = message->status;
-	run->end.usage.user_ns = message->user_us * 1000;
-	run->end.usage.sys_ns = message->sys_us * 1000;
-	run->end.usage.read_bytes = message->read_blocks * 512;
-	run->end.usage.written_bytes = message->written_blocks * 512;
-	loop->peak_rss = message->peak_rss_kb * 1024;
-	loop->program_gone = true;
-}
-
-/* All that is waiting; descriptors come close-on-exec. */
-static void on_control(struct loop *loop)
-{
-	struct message message;
-	_Alignas(struct cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))];
-
-	for (;;) {
-		struct iovec part = {.iov_base = &message, .iov_len = sizeof(message)};
-		struct msghdr header = {.msg_iov = &part,
-					.msg_iovlen = 1,
-					.msg_control = space,
-					.msg_controllen = sizeof(space)};
-		ssize_t len = recvmsg(loop->run->control_fd, &header,
-				      MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-		int fds[2];
-		size_t count = 0;
-
-		if (len <= 0) {
-			if (len == 0 || (errno != EAGAIN && errno != EINTR))
-				unwatch(loop, SOURCE_CONTROL);
-			return;
-		}
-		const struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-		if (rights != NULL && rights->cmsg_type == SCM_RIGHTS) {
-			count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-			memcpy(fds, CMSG_DATA(rights), count * sizeof(int));
-		}
-		if (len == (ssize_t)sizeof(message))
-			take_message(loop, &message, fds, count);
-	}
-}
-
-static void on_fault(struct loop *loop)
-{
-	struct run *run = loop->run;
-	struct fault fault;
-	ssize_t len;
-
-	while ((len = read(run->fault_fd, &fault, sizeof(fault))) == (ssize_t)sizeof(fault)) {
-		if (fault.id == STEP_READY && fault.errnum == 0)
-			run->ready = true;
-		else if (run->fault.errnum == 0)
-			run->fault = fault;
-	}
-	if (len >= 0 || errno != EAGAIN)
-		unwatch(loop, SOURCE_FAULT);
-}
-
 static void on_listener(struct loop *loop)
 {
 	struct run *run = loop->run;
 	int64_t wait = notify_handle(&run->notify);
 
 	if (wait < 0) {
-		unwatch(loop, SOURCE_LISTENER);
+		loop_unwatch(loop, SOURCE_LISTENER);
 		close(run->notify.fd);
 		run->notify.fd = -1;
 	} else if (wait > 0) {
-		unwatch(loop, SOURCE_LISTENER);
+		loop_unwatch(loop, SOURCE_LISTENER);
 		set_timer(loop->late_fd, (uint64_t)wait);
 	}
 }
@@ -291,12 +204,12 @@ static void on_dead(struct loop *loop)
 	struct run *run = loop->run;
 	siginfo_t info;
 
-	on_control(loop);
-	on_fault(loop);
+	loop_control(loop);
+	loop_fault(loop);
 	if (waitid(P_PIDFD, (id_t)run->init_pidfd, &info, WEXITED | WNOHANG) != 0 ||
 	    info.si_pid == 0)
 		return;
-	unwatch(loop, SOURCE_INIT);
+	loop_unwatch(loop, SOURCE_INIT);
 	loop->init_gone = true;
 	loop->program_gone = true;
 }
@@ -323,10 +236,10 @@ static void handle(struct loop *loop, enum source source)
 		on_late(loop);
 		break;
 	case SOURCE_FAULT:
-		on_fault(loop);
+		loop_fault(loop);
 		break;
 	case SOURCE_CONTROL:
-		on_control(loop);
+		loop_control(loop);
 		break;
 	case SOURCE_LISTENER:
 		on_listener(loop);
@@ -383,7 +296,7 @@ static void begin_dying(struct loop *loop)
 {
 	loop->dying = true;
 	stop_input(&loop->run->in);
-	unwatch(loop, SOURCE_GRACE);
+	loop_unwatch(loop, SOURCE_GRACE);
 	loop_watch(loop, SOURCE_GRACE, loop->grace_fd, EPOLLIN);
 	set_timer(loop->grace_fd, (uint64_t)UNKILLABLE_WAIT_MS * 1000000);
 	/* an exit that was reported ends the sandbox also when pid 1 lingers */
@@ -413,7 +326,7 @@ static void flush(struct loop *loop)
 	struct run *run = loop->run;
 
 	for (enum source source = SOURCE_LOOK; source < SOURCE_IN_FROM; source++)
-		unwatch(loop, source);
+		loop_unwatch(loop, source);
 	relay_drain(&run->out, output_quota(run));
 	pump_output(run, &run->out);
 	relay_drain(&run->err, output_quota(run));

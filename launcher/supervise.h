@@ -51,6 +51,12 @@ int loop_open(struct loop *loop, struct run *run);
 void loop_close(struct loop *loop);
 void loop_watch(struct loop *loop, enum source source, int fd, uint32_t events);
 
+void loop_unwatch(struct loop *loop, enum source source);
+
+/* supervise_messages.c: everything that is waiting on the control socket and the fault pipe. */
+void loop_control(struct loop *loop);
+void loop_fault(struct loop *loop);
+
 /* supervise_mounts.c: nobody inside can unmount, but the host detaches a mount
  * from every namespace when it replaces or removes the name under it. */
 void mounts_watch(struct loop *loop);

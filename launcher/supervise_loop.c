@@ -11,7 +11,7 @@
 /* Signals that are passed on to the program; SIGTSTP and the like act on sbox itself. */
 static void forwarded(sigset_t *set)
 {
-	static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+	static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT,
 				      SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT};
 
 	sigemptyset(set);

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "supervise.h"
+
+/* What init and the program tell the supervisor: descriptors, the exit, faults. */
+
+static void take_fds(struct loop *loop, const struct message *message, const int *fds, size_t count)
+{
+	struct run *run = loop->run;
+
+	if (message->kind == MESSAGE_FDS && count == 2 && run->sandbox_root_fd < 0) {
+		run->sampling = sampler_init(&run->sampler, fds[0]) == 0;
+		run->notify.proc_fd = fds[0];
+		run->sandbox_root_fd = fds[1];
+		return;
+	}
+	if (message->kind == MESSAGE_LISTENER && count == 1 && run->notify.fd < 0) {
+		run->notify.fd = fds[0];
+		notify_start(&run->notify);
+		loop_watch(loop, SOURCE_LISTENER, fds[0], EPOLLIN);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		close(fds[i]);
+}
+
+static void take_message(struct loop *loop, const struct message *message, const int *fds,
+			 size_t count)
+{
+	struct run *run = loop->run;
+
+	take_fds(loop, message, fds, count);
+	if (message->kind == MESSAGE_NO_LISTENER)
+		run->no_listener = true;
+	if (message->kind != MESSAGE_EXITED || loop->program_gone)
+		return;
+	run->wait_status = message->status;
+	run->end.usage.user_ns = message->user_us * 1000;
+	run->end.usage.sys_ns = message->sys_us * 1000;
+	run->end.usage.read_bytes = message->read_blocks * 512;
+	run->end.usage.written_bytes = message->written_blocks * 512;
+	loop->peak_rss = message->peak_rss_kb * 1024;
+	loop->program_gone = true;
+}
+
+/* All that is waiting; descriptors come close-on-exec. */
+void loop_control(struct loop *loop)
+{
+	struct message message;
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))];
+
+	for (;;) {
+		struct iovec part = {.iov_base = &message, .iov_len = sizeof(message)};
+		struct msghdr header = {.msg_iov = &part,
+					.msg_iovlen = 1,
+					.msg_control = space,
+					.msg_controllen = sizeof(space)};
+		ssize_t len =
+			recvmsg(loop->run->control_fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		int fds[2];
+		size_t count = 0;
+
+		if (len <= 0) {
+			if (len == 0 || (errno != EAGAIN && errno != EINTR))
+				loop_unwatch(loop, SOURCE_CONTROL);
+			return;
+		}
+		const struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+		if (rights != NULL && rights->cmsg_type == SCM_RIGHTS) {
+			count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+			memcpy(fds, CMSG_DATA(rights), count * sizeof(int));
+		}
+		if (len == (ssize_t)sizeof(message))
+			take_message(loop, &message, fds, count);
+	}
+}
+
+void loop_fault(struct loop *loop)
+{
+	struct run *run = loop->run;
+	struct fault fault;
+	ssize_t len;
+
+	while ((len = read(run->fault_fd, &fault, sizeof(fault))) == (ssize_t)sizeof(fault)) {
+		if (fault.id == STEP_READY && fault.errnum == 0)
+			run->ready = true;
+		else if (run->fault.errnum == 0)
+			run->fault = fault;
+	}
+	if (len >= 0 || errno != EAGAIN)
+		loop_unwatch(loop, SOURCE_FAULT);
+}
