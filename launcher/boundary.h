@@ -32,6 +32,8 @@ enum { INNER_UID = 1000, INNER_GID = 1000 };
 #define INNER_USER "sandbox"
 #define INNER_HOME "/home/sandbox"
 
+struct filter_policy;
+
 /* What arm() works with and fills. */
 struct arm {
 	struct arena *arena;
@@ -41,10 +43,11 @@ struct arm {
 	struct identity identity;
 	struct steps steps;
 	const struct file_entries *entries; /* the profile's paths, for the file boundary */
-	const char *inside_cwd; /* set by the caller: where the program starts */
+	const char *inside_cwd;             /* set by the caller: where the program starts */
 	char *const *argv, *const *envp;
-	const char *program; /* absolute, as seen inside */
-	bool have_listener;  /* notifications are wanted */
+	const char *program;                /* absolute, as seen inside */
+	bool have_listener;                 /* notifications are wanted */
+	const struct filter_policy *policy; /* of the seccomp filter, once armed */
 	struct {
 		uid_t uid;
 		gid_t gid;

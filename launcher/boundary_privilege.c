@@ -101,23 +101,28 @@ static int arm_filter(struct arm *arm, struct error *err)
 {
 	struct step *step = steps_add(&arm->steps, STEP_SECCOMP);
 	struct sock_fprog *programs = arena_alloc(arm->arena, 2 * sizeof(*programs));
-	struct filter_policy policy = {
+	struct filter_policy *policy = arena_alloc(arm->arena, sizeof(*policy));
+
+	*policy = (struct filter_policy){
 		.syscalls = &arm->profile->privilege.syscalls,
 		.network = arm->profile->network.mode,
 		.listener = arm->have_listener,
 		.trap_exec = arm->have_listener && arm->profile->audit.execs == YES,
 		.refuse_memfd = arm->plan->memory == MEMORY_SAMPLED,
+		.shared_network = (arm->plan->namespaces & CLONE_NEWNET) == 0,
 	};
+	arm->policy = policy;
 
-	if (filter_build(arm->arena, &policy, &programs[0], err) != 0)
+	if (filter_build(arm->arena, policy, &programs[0], err) != 0)
 		return -1;
 	step->filter = &programs[0];
 	step->flags = arm->have_listener;
 	if (!arm->have_listener || !arm->host->filtered)
 		return 0;
-	policy.listener = false;
-	policy.trap_exec = false;
-	if (filter_build(arm->arena, &policy, &programs[1], err) != 0)
+	struct filter_policy plain = *policy;
+	plain.listener = false;
+	plain.trap_exec = false;
+	if (filter_build(arm->arena, &plain, &programs[1], err) != 0)
 		return -1;
 	step->plain_filter = &programs[1];
 	return 0;

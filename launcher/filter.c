@@ -183,21 +183,19 @@ static void assemble(struct filter_state *state)
 int filter_build(struct arena *arena, const struct filter_policy *policy,
 		 struct sock_fprog *ret_program, struct error *err)
 {
-	/* The code is written from its end: what stays unused need not be touched. */
-	struct filter_state state __attribute__((uninitialized));
+	/* The code is written from its end: in the arena what stays unused is never touched. */
+	struct filter_state *state = arena_alloc(arena, sizeof(*state));
 	bool allowed[SYSCALL_NUMBERS];
 
 	if (syscalls_select(policy->syscalls, allowed, err) < 0)
 		return -1;
-	state.policy = policy;
-	memset(state.check_labels, 0, sizeof(state.check_labels));
-	decide(&state, allowed);
-	assemble(&state);
-
-	size_t length = CODE_MAX - state.code.at;
-	struct sock_filter *filter = arena_alloc(arena, length * sizeof(*filter));
-	memcpy(filter, state.code.code + state.code.at, length * sizeof(*filter));
-	*ret_program = (struct sock_fprog){.len = (unsigned short)length, .filter = filter};
+	state->policy = policy;
+	decide(state, allowed);
+	assemble(state);
+	*ret_program = (struct sock_fprog){
+		.len = (unsigned short)(CODE_MAX - state->code.at),
+		.filter = state->code.code + state->code.at,
+	};
 	return 0;
 }
 

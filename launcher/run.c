@@ -171,6 +171,7 @@ static int start(struct run *run, struct error *err)
 	    watch_growth(run, err) != 0)
 		return -1;
 	run->notify.arena = run->arena;
+	run->notify.policy = run->arm.policy;
 	run->notify.denials = &run->denials;
 	run->notify.redact = &run->profile.audit.redact;
 	run->notify.record_denials = run->profile.audit.denials != DENIALS_OFF;

@@ -303,8 +303,13 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		real_memory,       real_processes,  real_cpus,
-		real_remove_kills, real_all_limits, real_failure_leaves_nothing,
+		real_memory,
+		real_processes,
+		real_cpus,
+		real_cpus_above_the_parents,
+		real_remove_kills,
+		real_all_limits,
+		real_failure_leaves_nothing,
 		real_unified_kill,
 	};
 	Suite *suite = suite_create("cgroup_live");
