@@ -95,7 +95,7 @@ struct record_stream {
 	const unsigned char *head, *tail;
 	size_t head_len, tail_len; /* head + tail == all bytes when not truncated */
 	bool truncated;
-	char sha256[65];  /* of all bytes; "" when not known */
+	char sha256[65];  /* of what is kept, head and tail: of all bytes when not truncated */
 	const char *kept; /* name in the store of the kept head and tail, or NULL */
 };
 

@@ -76,9 +76,14 @@ static const char *inside_cwd(const struct run *run)
 
 static int make_cgroup(struct run *run, struct error *err)
 {
-	const struct cgroup_limits limits = {.memory_bytes = run->profile.process.memory_bytes,
-					     .processes = run->profile.process.processes,
-					     .cpus_milli = run->profile.process.cpus_milli};
+	const struct cgroup_host *host = &run->host.cgroup;
+	const struct cgroup_limits limits = {
+		.memory_bytes = host->has_memory ? run->profile.process.memory_bytes : 0,
+		/* one more: pid 1 of the sandbox counts too */
+		.processes = host->has_pids && run->profile.process.processes != 0
+				     ? run->profile.process.processes + 1
+				     : 0,
+		.cpus_milli = host->has_cpu ? run->profile.process.cpus_milli : 0};
 
 	if (!run->plan.use_cgroup)
 		return 0;

@@ -121,6 +121,8 @@ static int start_relays(struct run *run, const struct pipes *pipes, struct error
 	if (relay_init(&run->err, pipes->stdio[2][0], discard ? -1 : STDERR_FILENO, discard, keep,
 		       err) != 0)
 		return -1;
+	relay_widen(run->out.from_fd);
+	relay_widen(run->err.from_fd);
 	run->relaying = true;
 	return 0;
 }
