@@ -45,7 +45,7 @@ PROGRAM_LINK  := -pie -Wl,-z,relro,-z,now,-z,noexecstack $(SAN)
 LAUNCHER_LIBS := -linih -lseccomp -lcap-ng -lnettle
 AUDIT_LIBS    := -ljansson -lnettle
 
-launcher_src := $(filter-out launcher/main.c,$(wildcard launcher/*.c))
+launcher_src := $(filter-out launcher/main.c launcher/gen_%.c,$(wildcard launcher/*.c))
 audit_src    := $(filter-out audit/sbox-audit.c $(wildcard audit/cmd_*.c),$(wildcard audit/*.c))
 tool_src     := $(wildcard audit/sbox-audit.c audit/cmd_*.c)
 unit_src     := $(wildcard tests/unit/test_*.c)
@@ -79,7 +79,18 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,compile)$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFILE) -c -o $@ $<
 
-$(BUILD)/libsbox.a: $(call obj,$(launcher_src) $(audit_src))
+# The table of system calls is made once, here, instead of at every start.
+generated := $(BUILD)/syscall_table.o
+gen_src   := launcher/gen_syscalls.c launcher/syscalls.c launcher/syscall_sets.c \
+	launcher/nearest.c launcher/error.c launcher/arena.c
+$(BUILD)/gen_syscalls: $(call obj,$(gen_src))
+	$(call say,link   )$(CC) $(PROGRAM_LINK) -o $@ $^ -lseccomp
+$(BUILD)/syscall_table.c: $(BUILD)/gen_syscalls
+	$(call say,make   )$< > $@.new && mv $@.new $@
+$(BUILD)/syscall_table.o: $(BUILD)/syscall_table.c
+	$(call say,compile)$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFILE) -c -o $@ $<
+
+$(BUILD)/libsbox.a: $(call obj,$(launcher_src) $(audit_src)) $(generated)
 	@rm -f $@
 	$(call say,archive)$(AR) rcs $@ $^
 

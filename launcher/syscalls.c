@@ -67,37 +67,6 @@ bool syscall_set_is_group(const struct syscall_set *set)
 	return set->members[0] == '@';
 }
 
-static void fill_from_set(struct syscall_info *table, uint8_t index)
-{
-	const char *members = syscall_sets[index].members;
-	char name[SYSCALL_NAME_MAX];
-	const char *at = syscall_next_name(members, name);
-
-	for (; name[0] != '\0'; at = syscall_next_name(at, name)) {
-		size_t length = strlen(name);
-		int number = syscall_number(name);
-
-		if (number >= 0)
-			table[number] = (struct syscall_info){
-				.set = index,
-				.length = (uint8_t)length,
-				.at = (uint16_t)((size_t)(at - members) - length),
-			};
-	}
-}
-
-const struct syscall_info *syscall_table(void)
-{
-	static struct syscall_info table[SYSCALL_NUMBERS];
-	static bool filled;
-
-	for (uint8_t i = 0; !filled && syscall_sets[i].name != NULL; i++)
-		if (!syscall_set_is_group(&syscall_sets[i]))
-			fill_from_set(table, i);
-	filled = true;
-	return table;
-}
-
 const struct syscall_info *syscall_find(int number)
 {
 	if (number < 0 || number >= SYSCALL_NUMBERS || syscall_table()[number].length == 0)
