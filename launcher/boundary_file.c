@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <linux/magic.h>
 
 #include "uapi.h"
@@ -64,6 +65,13 @@ static void plan_writes(const struct profile *profile, const struct host *host, 
 			      "instead); files of other owners cannot be changed");
 	else
 		plan_enforced(item, host->root ? "idmapped bind mounts" : "bind mounts", NULL);
+	for (size_t i = 0; writes == WRITES_DISCARD && i < roots->count; i++)
+		if (!S_ISDIR(roots->items[i].mode))
+			plan_missing(item,
+				     arena_printf(plan->arena,
+						  "%s is a file and only folders can be "
+						  "written to a throw-away layer; list its folder",
+						  roots->items[i].path));
 	for (size_t i = 0; host->root && i < roots->count; i++)
 		if (cannot_idmap(host, roots->items[i].fs_type))
 			plan_missing(item, arena_printf(plan->arena,
@@ -105,7 +113,8 @@ static void plan_paths(const struct profile *profile, const struct host *host, s
 				: arena_printf(plan->arena, "%zu of %zu listed exist",
 					       host->paths[rows[i].kind].count, list->count));
 
-		if (list->count > 0)
+		/* more than are listed: the store, sockets of the host */
+		if (list->count > 0 || host->paths[rows[i].kind].count > 0)
 			plan_enforced(item, rows[i].mechanism, rows[i].residual);
 	}
 }
@@ -184,11 +193,14 @@ int file_arm(struct arm *arm, struct error *err)
 		return -1;
 	if (arm->plan->landlock_fs != 0)
 		file_arm_landlock(arm, arm->entries);
-	if (arm->profile->file.max_file_bytes != 0) {
+	uint64_t bytes = arm->file_bytes;
+	if (arm->profile->file.max_file_bytes != 0 && arm->profile->file.max_file_bytes < bytes)
+		bytes = arm->profile->file.max_file_bytes;
+	if (bytes != RLIM_INFINITY) {
 		struct step *limit = steps_add(&arm->steps, STEP_LIMIT);
 
 		limit->value[0] = RLIMIT_FSIZE;
-		limit->value[1] = limit->value[2] = arm->profile->file.max_file_bytes;
+		limit->value[1] = limit->value[2] = bytes;
 	}
 	return 0;
 }

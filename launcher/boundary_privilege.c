@@ -114,7 +114,7 @@ static int arm_filter(struct arm *arm, struct error *err)
 	arm->policy = policy;
 
 	if (filter_build(arm->arena, policy, &programs[0], err) != 0)
-		return -1;
+		return profile_blame(arm->profile, KEY_PRIVILEGE_SYSCALLS, err);
 	step->filter = &programs[0];
 	step->flags = arm->have_listener;
 	if (!arm->have_listener || !arm->host->filtered)

@@ -22,6 +22,7 @@ static int (*const run_table[STEP_MAX])(struct child *child, const struct step *
 	[STEP_DEVPTS] = child_devpts,
 	[STEP_ATTACH] = child_attach,
 	[STEP_OVERLAY] = child_overlay,
+	[STEP_OVERLAYS_DONE] = child_overlays_done,
 	[STEP_SELF_BIND] = child_self_bind,
 	[STEP_COVER] = child_cover,
 	[STEP_SEND_FDS] = child_send_fds,

@@ -49,6 +49,7 @@ int child_proc(struct child *child, const struct step *step);
 int child_devpts(struct child *child, const struct step *step);
 int child_attach(struct child *child, const struct step *step);
 int child_overlay(struct child *child, const struct step *step);
+int child_overlays_done(struct child *child, const struct step *step);
 int child_self_bind(struct child *child, const struct step *step);
 int child_cover(struct child *child, const struct step *step);
 int child_pivot(struct child *child, const struct step *step);

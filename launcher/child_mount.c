@@ -55,7 +55,9 @@ static int clone_restricted(int fd, const struct step *step)
 		attr.attr_set |= MOUNT_ATTR_IDMAP;
 		attr.userns_fd = (uint64_t)step->idmap_fd;
 	}
-	if (sys_mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) != 0) {
+	/* a private folder's flags are not for what the profile mounts below it */
+	unsigned below = step->id == STEP_SELF_BIND && step->flags == 1 ? 0 : AT_RECURSIVE;
+	if (sys_mount_setattr(tree, "", AT_EMPTY_PATH | below, &attr) != 0) {
 		int saved = errno;
 
 		close(tree);

@@ -58,11 +58,16 @@ static int make_stage(const struct child *child, uint64_t size)
 	return failed;
 }
 
-/* The merged root takes the upper folder's owner and mode. */
-static int make_layers(const struct step *step)
+/* One folder a layer; the merged root takes the upper folder's owner and mode. */
+static int enter_layers(const struct step *step)
 {
 	static const char *const names[] = {"l", "u", "w"};
+	char number[24];
 
+	put_number(number, step->flags);
+	if (mkdir(number, 0700) != 0 ||
+	    chown(number, (uid_t)step->value[1], (gid_t)step->value[2]) != 0 || chdir(number) != 0)
+		return -1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (mkdir(names[i], 0700) != 0 ||
 		    chown(names[i], (uid_t)step->value[1], (gid_t)step->value[2]) != 0)
@@ -115,9 +120,9 @@ static int make_overlay_as(uid_t uid)
 
 int child_overlay(struct child *child, const struct step *step)
 {
-	if (make_stage(child, step->value[3]) != 0)
+	if (step->flags == 0 && make_stage(child, step->value[3]) != 0)
 		return 1;
-	if (chdir(stage) != 0 || make_layers(step) != 0)
+	if (chdir(stage) != 0 || enter_layers(step) != 0)
 		return 2;
 	if (sys_move_mount(child->slots[step->slot], "", AT_FDCWD, "l", MOVE_MOUNT_F_EMPTY_PATH) != 0)
 		return 3;
@@ -128,7 +133,13 @@ int child_overlay(struct child *child, const struct step *step)
 	if (sys_move_mount(overlay, "", child->root_fd, step->path, MOVE_MOUNT_F_EMPTY_PATH) != 0)
 		return 5;
 	close(overlay);
-	if (chdir("/") != 0 || umount2(stage, MNT_DETACH) != 0)
-		return 6;
-	return unlinkat(child->root_fd, ".overlay", AT_REMOVEDIR) != 0 ? 7 : 0;
+	return chdir("/") != 0 ? 6 : 0;
+}
+
+int child_overlays_done(struct child *child, const struct step *step)
+{
+	(void)step;
+	if (umount2(stage, MNT_DETACH) != 0)
+		return 1;
+	return unlinkat(child->root_fd, ".overlay", AT_REMOVEDIR) != 0 ? 2 : 0;
 }

@@ -64,6 +64,8 @@ static uint64_t entry_rights(const struct file_entry *entry)
 {
 	uint64_t rights = 0;
 
+	if ((entry->kinds & KIND(PATH_HIDE)) != 0)
+		return 0;
 	if ((entry->kinds & KIND(PATH_WRITE)) != 0)
 		rights |= WRITE_RIGHTS | LANDLOCK_ACCESS_FS_EXECUTE;
 	if ((entry->kinds & KIND(PATH_EXEC)) != 0)

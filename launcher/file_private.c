@@ -116,6 +116,7 @@ static void add_folders(struct arm *arm, const struct file_entries *entries)
 		make->value[2] = arm->identity.build_gid;
 		struct step *bind = steps_add(&arm->steps, STEP_SELF_BIND);
 		bind->path = folder->path;
+		bind->flags = 1;
 		bind->idmap_fd = -1;
 		bind->value[2] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 				 (exec && folder->exec ? 0 : MOUNT_ATTR_NOEXEC);

@@ -79,6 +79,14 @@ static int fill_source(struct arm *arm, const struct file_entry *entry, struct s
 	return step->idmap_fd < 0 ? -1 : 0;
 }
 
+/* A folder whose changes are thrown away gets its layer from the host's folder, wherever it lies.
+ */
+static bool is_thrown_away(const struct arm *arm, const struct file_entry *entry)
+{
+	return arm->profile->file.writes == WRITES_DISCARD &&
+	       (entry->kinds & KIND(PATH_WRITE)) != 0 && S_ISDIR(entry->fact->mode);
+}
+
 static int attach_from_host(struct arm *arm, const struct file_entry *entry, struct error *err)
 {
 	const char *inside = entry->path + 1;
@@ -99,6 +107,8 @@ static int attach_from_host(struct arm *arm, const struct file_entry *entry, str
 	attach->value[1] = arm->identity.build_uid;
 	attach->value[2] = arm->identity.build_gid;
 	attach->value[3] = arm->profile->file.growth_bytes;
+	if (throw_away)
+		attach->flags = arm->overlays++;
 	return 0;
 }
 
@@ -134,7 +144,7 @@ static int arm_entry(struct arm *arm, const struct file_entry *entry, struct err
 			cover(arm, entry);
 		return 0;
 	}
-	if (entry->up != NULL)
+	if (entry->up != NULL && !is_thrown_away(arm, entry))
 		return bind_within(arm, entry, err);
 	if ((entry->kinds & given) != 0)
 		return attach_from_host(arm, entry, err);
@@ -168,5 +178,7 @@ int file_arm_tree(struct arm *arm, const struct file_entries *entries, struct er
 	for (size_t i = 0; i < entries->count; i++)
 		if (arm_entry(arm, &entries->items[i], err) != 0)
 			return -1;
+	if (arm->overlays > 0)
+		steps_add(&arm->steps, STEP_OVERLAYS_DONE);
 	return 0;
 }

@@ -83,6 +83,10 @@ int host_probe(struct arena *arena, struct host *ret_host, struct error *err);
 /* The profile's paths. A path that is not there and not optional: ERROR_PROFILE. */
 int host_probe_paths(struct arena *arena, const struct profile *profile, struct host *host,
 		     struct error *err);
+/* host_secrets.c: adds a path to those that are hidden, when a listed path would show it. */
+void host_hide(struct arena *arena, struct host *host, const char *path);
+/* The same for UNIX sockets that are bound on the host by an absolute path. */
+void host_hide_sockets(struct arena *arena, struct host *host);
 /* Resolves one path, adding the links met to host. Fills all but rule. */
 int host_resolve(struct arena *arena, struct host *host, const char *path,
 		 struct path_fact *ret_fact);

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+enum { STACK_BYTES = 1 << 20 };
+
 /* open() gives the lowest free number, so the holes are filled in order. */
 static int fill_standard_fds(void)
 {
@@ -35,21 +37,28 @@ static int reset_signals(void)
 	return sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
-static void raise_limit(__rlimit_resource_t resource)
+/* Raises a soft limit that is below `wanted` as far as the hard one lets it; returns the old one.
+ */
+static uint64_t raise_limit(__rlimit_resource_t resource, rlim_t wanted)
 {
 	struct rlimit limit;
 
-	if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
+	if (getrlimit(resource, &limit) != 0)
+		return RLIM_INFINITY;
+	rlim_t before = limit.rlim_cur;
+	if (before < wanted && before < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
 		setrlimit(resource, &limit);
 	}
+	return before;
 }
 
-int hygiene(void)
+int hygiene(uint64_t *ret_file_bytes)
 {
 	if (fill_standard_fds() != 0 || reset_signals() != 0)
 		return -1;
-	raise_limit(RLIMIT_NOFILE);
-	raise_limit(RLIMIT_FSIZE);
+	raise_limit(RLIMIT_NOFILE, RLIM_INFINITY);
+	raise_limit(RLIMIT_STACK, STACK_BYTES);
+	*ret_file_bytes = raise_limit(RLIMIT_FSIZE, RLIM_INFINITY);
 	return 0;
 }

@@ -100,6 +100,9 @@ static void report_exit(const struct child *child, int status)
 	message.peak_rss_kb = (uint64_t)usage.ru_maxrss;
 	message.read_blocks = (uint64_t)usage.ru_inblock;
 	message.written_blocks = (uint64_t)usage.ru_oublock;
+	getrusage(RUSAGE_SELF, &usage);
+	message.own_user_us = microseconds(&usage.ru_utime);
+	message.own_sys_us = microseconds(&usage.ru_stime);
 	child_send(child->control_fd, &message, NULL, 0);
 }
 

@@ -142,6 +142,8 @@ uint64_t limits_look(struct run *run)
 	if (sample.tasks > 0 && (run->end.usage.peak_tasks == UNKNOWN ||
 				 run->end.usage.peak_tasks < sample.tasks - 1))
 		run->end.usage.peak_tasks = sample.tasks - 1; /* pid 1 is sbox's */
+	if (sample.tasks * 2 > run->profile.process.processes && run->profile.process.processes != 0)
+		next = MIN_NS * 4; /* a limit that may soon be reached is to be seen reached */
 	next = nearest(next, look_at_memory(run, &sample));
 	if (run->has_cgroup)
 		next = nearest(next, look_at_cgroup(run, &sample.cpu_ns));

@@ -29,8 +29,9 @@ int main(int argc, char **argv)
 	struct arena arena = {0};
 	struct options options;
 	struct error err = {0};
+	uint64_t file_bytes;
 
-	if (hygiene() != 0)
+	if (hygiene(&file_bytes) != 0)
 		return 125;
 	if (options_parse(&arena, argc, argv, &options, &err) != 0) {
 		fprintf(stderr, "sbox: %s\n", err.text);
@@ -44,7 +45,8 @@ int main(int argc, char **argv)
 		puts("sbox " SBOX_VERSION);
 		return 0;
 	}
+	options.file_bytes = file_bytes;
 	if (options.verb != NULL)
 		return verb_run(&arena, &options);
-	return run_program(&options);
+	return run_program(&arena, &options);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +106,8 @@ static int take_status_fd(struct options *options, const char *value, struct err
 	char *end;
 	long number = strtol(value, &end, 10);
 
-	if (*value == '\0' || *end != '\0' || number < 1 || number > 1 << 20)
+	if (*value == '\0' || *end != '\0' || number < 1 || number > 1 << 20 ||
+	    fcntl((int)number, F_GETFD) < 0)
 		return error_set(err, ERROR_USAGE,
 				 "--status-fd %s: write the number of an open descriptor", value);
 	options->status_fd = (int)number;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "arena.h"
 #include "error.h"
@@ -20,10 +21,11 @@ struct options {
 	size_t override_count;
 	struct record_label *labels;
 	size_t label_count;
-	const char *verb;  /* "check", "show", "audit", …; NULL: run a program */
-	char **arguments;  /* the program and its arguments, or the verb's; NULL-terminated */
+	const char *verb; /* "check", "show", "audit", …; NULL: run a program */
+	char **arguments; /* the program and its arguments, or the verb's; NULL-terminated */
 	int argument_count;
-	char **original;   /* main's argv, to be wiped in pid 1 */
+	char **original;     /* main's argv, to be wiped in pid 1 */
+	uint64_t file_bytes; /* the caller's soft limit of file size */
 };
 
 int options_parse(struct arena *arena, int argc, char **argv, struct options *ret_options,

@@ -150,4 +150,7 @@ char *profile_dump(struct arena *arena, const struct profile *profile);
 /* "agent.ini:12" for messages, or "default". Allocated in the arena. */
 const char *profile_origin(struct arena *arena, const struct profile *profile, enum key_id key);
 
+/* Puts the file and line that gave a key into an error that has none; returns -1. */
+int profile_blame(const struct profile *profile, enum key_id key, struct error *err);
+
 #endif

@@ -222,3 +222,14 @@ const char *profile_origin(struct arena *arena, const struct profile *profile, e
 
 	return arena_printf(arena, "%s:%d", slash ? slash + 1 : origin->file, origin->line);
 }
+
+int profile_blame(const struct profile *profile, enum key_id key, struct error *err)
+{
+	const struct origin *origin = &profile->origin[key];
+
+	if (err->file[0] == '\0' && origin->file != NULL) {
+		snprintf(err->file, sizeof(err->file), "%s", origin->file);
+		err->line = origin->line;
+	}
+	return -1;
+}

@@ -42,12 +42,14 @@ static const char *search(struct run *run, const char *folders, const char *name
 
 static int not_visible(struct run *run, const char *name, const char *path, struct error *err)
 {
-	const char *slash = strrchr(path, '/');
+	struct path_fact fact;
 
-	(void)run;
+	/* the link's own folder may be listed; what it leads to is what is missing */
+	const char *there = host_resolve(run->arena, &run->host, path, &fact) == 0 ? fact.path : path;
+	const char *slash = strrchr(there, '/');
 	return error_set(err, ERROR_NOT_FOUND,
 			 "%s: %s exists but is not visible inside; to show it: [file] exec = %.*s",
-			 name, path, slash > path ? (int)(slash - path) : 1, path);
+			 name, path, slash > there ? (int)(slash - there) : 1, there);
 }
 
 static int not_found(struct run *run, const char *name, const char *inside_path, struct error *err)

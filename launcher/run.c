@@ -57,6 +57,9 @@ static int prepare(struct run *run, struct error *err)
 	if (host_probe(run->arena, &run->host, err) != 0 ||
 	    host_probe_paths(run->arena, &run->profile, &run->host, err) != 0)
 		return -1;
+	host_hide(run->arena, &run->host, context.store);
+	if (run->profile.network.mode != NETWORK_HOST)
+		host_hide_sockets(run->arena, &run->host);
 	plan_make(run->arena, &run->profile, &run->host, &run->plan);
 	if (plan_judge(&run->plan, &run->profile, run->options->strict, &accepted, err) != 0)
 		return -1;
@@ -114,6 +117,7 @@ static int arm(struct run *run, const char **ret_program, struct error *err)
 	arm->inside_cwd = inside_cwd(run);
 	arm->have_listener =
 		run->profile.audit.denials != DENIALS_OFF || run->profile.audit.execs == YES;
+	arm->file_bytes = run->options->file_bytes;
 	arm->argv = run->options->arguments;
 	arm->envp = environment_make(run);
 	if (program_find(run, ret_program, err) != 0)
@@ -224,11 +228,11 @@ static void record_refusal(struct run *run)
 
 static void fail(struct run *run, const struct error *err)
 {
-	char text[2048];
+	char *text = arena_alloc(run->arena, 2048);
 
-	error_format(err, text, sizeof(text));
+	error_format(err, text, 2048);
 	outcome_end(run, kind_of(err->kind), err->errnum, NULL);
-	run->end.message = arena_strdup(run->arena, text);
+	run->end.message = text;
 	record_refusal(run);
 }
 
@@ -293,34 +297,36 @@ static void cleanup(struct run *run)
 		store_close(&run->store);
 }
 
-int run_program(const struct options *options)
+/* In the arena, not on the stack: the caller's stack limit may be small. */
+static struct run *run_new(struct arena *arena, const struct options *options)
 {
-	struct arena arena = {0};
-	struct run run = {.arena = &arena,
-			  .options = options,
-			  .run_lock_fd = -1,
-			  .lease_fd = -1,
-			  .init_pidfd = -1,
-			  .control_fd = -1,
-			  .fault_fd = -1,
-			  .go_fd = -1,
-			  .wait_status = -1,
-			  .sandbox_root_fd = -1,
-			  .notify = {.fd = -1, .proc_fd = -1},
-			  .end = {.usage = {.peak_memory_bytes = UNKNOWN,
-					    .peak_tasks = UNKNOWN,
-					    .read_bytes = UNKNOWN,
-					    .written_bytes = UNKNOWN}}};
-	struct error err = {0};
+	struct run *run = arena_alloc(arena, sizeof(*run));
 
-	run_id_make(run.id);
-	if (prepare(&run, &err) != 0 || start(&run, &err) != 0)
-		fail(&run, &err);
+	run->arena = arena;
+	run->options = options;
+	run->run_lock_fd = run->lease_fd = -1;
+	run->init_pidfd = run->control_fd = run->fault_fd = run->go_fd = -1;
+	run->sandbox_root_fd = run->notify.fd = run->notify.proc_fd = -1;
+	run->wait_status = -1;
+	run->end.usage.peak_memory_bytes = UNKNOWN;
+	run->end.usage.peak_tasks = UNKNOWN;
+	run->end.usage.read_bytes = UNKNOWN;
+	run->end.usage.written_bytes = UNKNOWN;
+	run_id_make(run->id);
+	return run;
+}
+
+int run_program(struct arena *arena, const struct options *options)
+{
+	struct run *run = run_new(arena, options);
+	struct error *err = arena_alloc(arena, sizeof(*err));
+
+	if (prepare(run, err) != 0 || start(run, err) != 0)
+		fail(run, err);
 	else
-		supervise(&run);
-	settle(&run);
-	finish(&run);
-	cleanup(&run);
-	arena_free(&arena);
-	return run.end.exit_status;
+		supervise(run);
+	settle(run);
+	finish(run);
+	cleanup(run);
+	return run->end.exit_status;
 }

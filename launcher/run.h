@@ -68,7 +68,7 @@ struct run {
 
 /* Runs options->argv; returns sbox's exit status. Never prints but to stderr, and to
  * stdout what --json asks for. */
-int run_program(const struct options *options);
+int run_program(struct arena *arena, const struct options *options);
 
 /* spawn.c: clones init, hands over its ends of the pipes. */
 int spawn_init(struct run *run, char *const *original_argv, struct error *err);

@@ -251,7 +251,8 @@ static void add_live(struct walk *walk, struct sampler_pid *entry, struct proces
 	sample->rss_bytes += process->resident_pages * page;
 	sample->private_bytes += (process->resident_pages - process->shared_pages) * page;
 	sample->processes++;
-	sample->tasks += process->threads;
+	/* a dead process that nobody has waited for shows no thread and still counts as a task */
+	sample->tasks += process->threads > 0 ? process->threads : 1;
 	walk->own_ticks += process->own_ticks;
 	walk->waited_ticks += process->own_ticks + process->waited_ticks;
 	entry->start_ticks = process->start_ticks;

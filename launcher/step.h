@@ -28,6 +28,7 @@
 	STEP(DEVPTS, "devpts", "terminals of the sandbox's own")                                   \
 	STEP(ATTACH, "attach", "parents before what lies below them")                              \
 	STEP(OVERLAY, "overlay", "above the attached tree that it covers")                         \
+	STEP(OVERLAYS_DONE, "overlays-done", "nobody inside can reach the layers themselves")      \
 	STEP(SELF_BIND, "self-bind", "private folders become writable mounts of the skeleton")     \
 	STEP(COVER, "cover", "hidden names, masks: after what they cover")                         \
 	STEP(SEND_FDS, "send-fds", "the supervisor samples through these")                         \
@@ -78,8 +79,10 @@ extern const char *const step_names[STEP_MAX];
  *   LINK         path, text target
  *   CONTENT      path, text, value[0] mode
  *   ATTACH       path, slot
- *   OVERLAY      path, slot, value = {mode, uid, gid, size in bytes}
- *   SELF_BIND    path, value and idmap_fd as for SOURCE (device and inode 0: not compared)
+ *   OVERLAY      path, slot, flags its number from 0, value = {mode, uid, gid, size in bytes
+ *                of all layers together}
+ *   SELF_BIND    path, value and idmap_fd as for SOURCE (device and inode 0: not compared);
+ *                flags 1: the attributes are for this mount, not for those below it
  *   COVER        path; flags 1: skip when absent
  *   HOSTNAME     text
  *   BECOME       value = {uid, gid}
@@ -144,7 +147,9 @@ enum message_kind {
 struct message {
 	uint32_t kind;
 	int32_t status; /* wait status, or signal number */
-	uint64_t user_us, sys_us, peak_rss_kb, read_blocks, written_blocks; /* blocks of 512 bytes */
+	uint64_t user_us, sys_us, peak_rss_kb, read_blocks,
+		written_blocks;           /* blocks of 512 bytes */
+	uint64_t own_user_us, own_sys_us; /* of init itself: set-up, not the program's */
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -202,13 +203,14 @@ static void on_late(struct loop *loop)
 static void on_dead(struct loop *loop)
 {
 	struct run *run = loop->run;
-	siginfo_t info;
+	struct rusage usage;
 
 	loop_control(loop);
 	loop_fault(loop);
-	if (waitid(P_PIDFD, (id_t)run->init_pidfd, &info, WEXITED | WNOHANG) != 0 ||
-	    info.si_pid == 0)
+	if (wait4(run->init_pid, NULL, WNOHANG, &usage) != run->init_pid)
 		return;
+	run->init_pid = -1;
+	loop_count_all(loop, &usage);
 	loop_unwatch(loop, SOURCE_INIT);
 	loop->init_gone = true;
 	loop->program_gone = true;
@@ -319,6 +321,20 @@ static void live(struct loop *loop)
 					  "(uninterruptible sleep)";
 }
 
+/* With a wall clock the reader's time is bounded by what is left of it, or the grace. */
+static void bound_flush(struct loop *loop)
+{
+	const struct profile *profile = &loop->run->profile;
+	uint64_t now = clock_ns(), grace = profile->time.grace_ms * 1000000 + 1;
+
+	if (profile->time.wall_ms == 0)
+		return;
+	uint64_t end = loop->run->start_ns + profile->time.wall_ms * 1000000;
+	loop_unwatch(loop, SOURCE_WALL);
+	set_timer(loop->wall_fd, end > now + grace ? end - now : grace);
+	loop_watch(loop, SOURCE_WALL, loop->wall_fd, EPOLLIN);
+}
+
 /* What the pipes hold is passed on; a reader who does not read is waited for
  * until the wall clock or a signal ends that. */
 static void flush(struct loop *loop)
@@ -327,6 +343,7 @@ static void flush(struct loop *loop)
 
 	for (enum source source = SOURCE_LOOK; source < SOURCE_IN_FROM; source++)
 		loop_unwatch(loop, source);
+	bound_flush(loop);
 	relay_drain(&run->out, output_quota(run));
 	pump_output(run, &run->out);
 	relay_drain(&run->err, output_quota(run));

@@ -45,6 +45,7 @@ struct loop {
 	bool init_gone;
 	bool give_up_wait, give_up_output;
 	uint64_t peak_rss;
+	uint64_t init_user_ns, init_sys_ns; /* pid 1's own, as it reported it */
 };
 
 int loop_open(struct loop *loop, struct run *run);
@@ -56,6 +57,9 @@ void loop_unwatch(struct loop *loop, enum source source);
 /* supervise_messages.c: everything that is waiting on the control socket and the fault pipe. */
 void loop_control(struct loop *loop);
 void loop_fault(struct loop *loop);
+/* Pid 1's usage at its death: that of everything in the sandbox. */
+struct rusage;
+void loop_count_all(struct loop *loop, const struct rusage *usage);
 
 /* supervise_mounts.c: nobody inside can unmount, but the host detaches a mount
  * from every namespace when it replaces or removes the name under it. */

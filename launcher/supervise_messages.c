@@ -2,12 +2,13 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "supervise.h"
 
-/* What init and the program tell the supervisor: descriptors, the exit, faults. */
+/* What init and the program tell the supervisor: descriptors, the exit, faults, usage. */
 
 static void take_fds(struct loop *loop, const struct message *message, const int *fds, size_t count)
 {
@@ -42,6 +43,8 @@ static void take_message(struct loop *loop, const struct message *message, const
 	run->wait_status = message->status;
 	run->end.usage.user_ns = message->user_us * 1000;
 	run->end.usage.sys_ns = message->sys_us * 1000;
+	loop->init_user_ns = message->own_user_us * 1000;
+	loop->init_sys_ns = message->own_sys_us * 1000;
 	run->end.usage.read_bytes = message->read_blocks * 512;
 	run->end.usage.written_bytes = message->written_blocks * 512;
 	loop->peak_rss = message->peak_rss_kb * 1024;
@@ -94,4 +97,21 @@ void loop_fault(struct loop *loop)
 	}
 	if (len >= 0 || errno != EAGAIN)
 		loop_unwatch(loop, SOURCE_FAULT);
+}
+
+static void raise_to(uint64_t *value, const struct timeval *time, uint64_t less)
+{
+	uint64_t ns = (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
+
+	if (ns > less && *value < ns - less)
+		*value = ns - less;
+}
+
+/* Dying, pid 1 reaped everything that was killed with it: its total is the whole tree's. */
+void loop_count_all(struct loop *loop, const struct rusage *usage)
+{
+	struct record_usage *record = &loop->run->end.usage;
+
+	raise_to(&record->user_ns, &usage->ru_utime, loop->init_user_ns);
+	raise_to(&record->sys_ns, &usage->ru_stime, loop->init_sys_ns);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filter.h"
 #include "json.h"
 #include "locate.h"
 #include "plan.h"
@@ -40,6 +41,10 @@ static int verb_check(struct arena *arena, const struct options *options, struct
 		return error_set(err, ERROR_USAGE, "usage: sbox check PROFILE");
 	if (load(arena, options, options->arguments[0], &profile, err) != 0)
 		return -1;
+	const struct filter_policy policy = {.syscalls = &profile.privilege.syscalls};
+	struct sock_fprog program;
+	if (filter_build(arena, &policy, &program, err) != 0)
+		return profile_blame(&profile, KEY_PRIVILEGE_SYSCALLS, err);
 	printf("%s: right (%s, sha256 %.16s)\n", profile.path, profile.description, profile.sha256);
 	return 0;
 }
