@@ -14,7 +14,7 @@
  * refuse that from ABI 9 on).
  */
 
-enum { SOCKETS_MAX = 256, TEXT_MAX = 1 << 20 };
+enum { SOCKETS_MAX = 256, TEXT_MAX = 4 << 20 };
 
 static bool is_listed(const struct host *host, const char *path)
 {

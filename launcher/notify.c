@@ -75,7 +75,7 @@ static void answer(struct notify *notify)
 	memset(response, 0, notify->response_size);
 	response->id = request->id;
 	if (notify_is_exec(data)) {
-		if (notify->record_execs)
+		if (notify->record_execs && notify->first_path == NULL)
 			notify_exec(notify, request);
 		response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	} else {
@@ -91,6 +91,8 @@ static void answer(struct notify *notify)
 	}
 	/* ENOENT: the task was killed, or a signal interrupted its call. */
 	(void)ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_SEND, response);
+	if (notify_is_exec(data) && notify->record_execs && notify->first_path != NULL)
+		notify_first_exec(notify);
 }
 
 /* 1: answered or lost on the way, there may be more. 0: nothing waits. -1: the listener is gone. */

@@ -129,7 +129,7 @@ static void add_redacted(struct exec_seen *seen, const struct string_list *redac
 static void read_arguments(struct exec_seen *seen, const struct string_list *redact, uint64_t argv)
 {
 	uint64_t pointers[EXEC_ARGV_MAX + 1] = {0};
-	char buffers[2][EXEC_TEXT_MAX];
+	char buffers[2][EXEC_TEXT_MAX] __attribute__((uninitialized));
 	const char *previous = NULL;
 
 	if (pread(seen->mem_fd, pointers, sizeof(pointers), (off_t)argv) < 0)
@@ -307,7 +307,7 @@ static void add_exec(struct notify *notify, const struct exec_seen *seen, uint64
 	notify->execs[notify->exec_count++] = (struct record_exec){
 		.path = text,
 		.argv = argv,
-		.pid = notify_inner_pid(seen->pid),
+		.pid = seen->pid != 0 ? notify_inner_pid(seen->pid) : 0,
 		.count = 1,
 	};
 }
@@ -326,10 +326,37 @@ static void count_exec(struct notify *notify, const struct exec_seen *seen)
 		add_exec(notify, seen, hash);
 }
 
+/*
+ * The program itself is known without asking: its exec is answered first and
+ * written down while it goes on. Nothing else can run yet; it is pid 2 inside.
+ */
+void notify_first_exec(struct notify *notify)
+{
+	const char *const *argv = notify->first_argv;
+	struct exec_seen seen __attribute__((uninitialized));
+
+	seen.pid = 0;
+	seen.used = seen.argc = 0;
+	seen.full = false;
+	add_text(&seen, notify->first_path, strlen(notify->first_path), sizeof(seen.text) / 4 * 3);
+	seen.full = false;
+	for (size_t i = 0; argv[i] != NULL && !seen.full; i++) {
+		if (i == EXEC_ARGV_MAX || sizeof(seen.text) - seen.used <= 2 * sizeof(cut_mark)) {
+			add_mark(&seen);
+			break;
+		}
+		add_redacted(&seen, notify->redact, argv[i], i > 0 ? argv[i - 1] : NULL);
+	}
+	notify->first_path = NULL;
+	count_exec(notify, &seen);
+	if (notify->exec_count > 0)
+		notify->execs[notify->exec_count - 1].pid = 2;
+}
+
 void notify_exec(struct notify *notify, const struct seccomp_notif *request)
 {
 	pid_t pid = (pid_t)request->pid;
-	struct exec_seen seen;
+	struct exec_seen seen __attribute__((uninitialized));
 
 	seen.pid = pid;
 	seen.used = seen.argc = 0;

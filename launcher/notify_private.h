@@ -20,6 +20,7 @@ bool notify_is_valid(const struct notify *notify, uint64_t id);
 bool notify_is_exec(const struct seccomp_data *data);
 /* Writes the exec down, unless no such program is there to be executed. */
 void notify_exec(struct notify *notify, const struct seccomp_notif *request);
+void notify_first_exec(struct notify *notify);
 
 /* Writes a refused call down; errnum is what it is answered with. */
 void notify_denial(struct notify *notify, const struct seccomp_notif *request, int errnum);

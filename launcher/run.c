@@ -183,6 +183,8 @@ static int start(struct run *run, struct error *err)
 	run->notify.policy = run->arm.policy;
 	run->notify.denials = &run->denials;
 	run->notify.redact = &run->profile.audit.redact;
+	run->notify.first_path = run->arm.program;
+	run->notify.first_argv = (const char *const *)run->arm.argv;
 	run->notify.record_denials = run->profile.audit.denials != DENIALS_OFF;
 	run->notify.record_execs = run->profile.audit.execs == YES;
 	run->denials.arena = run->arena;

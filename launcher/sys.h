@@ -69,11 +69,6 @@ static inline long sys_clone3(struct clone_args *args)
 	return syscall(SYS_clone3, args, sizeof(*args));
 }
 
-/* A plain fork without libc's handlers: the caller has one thread. */
-static inline pid_t sys_fork(void)
-{
-	return (pid_t)syscall(SYS_clone, 17 /* SIGCHLD */, NULL, NULL, NULL, NULL);
-}
 
 static inline int sys_close_range(unsigned first, unsigned last, unsigned flags)
 {
