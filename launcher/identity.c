@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "passwd.h"
 
 static int open_lease_dir(struct error *err)
 {
@@ -96,41 +97,34 @@ static int take_lease(struct identity *identity, int *ret_lease_fd, struct error
 	return error_set(err, ERROR_SYSTEM, "no uid is free to lease in %s", LEASE_DIR);
 }
 
-/*
- * By /etc/passwd or by number: the launcher is static and loads no name
- * service modules; users of a directory service are named by number.
- */
-static int find_user(const char *name, struct identity *identity, struct error *err)
+/* By /etc/passwd or by number. */
+static int find_user(struct arena *arena, const char *name, struct identity *identity,
+		     struct error *err)
 {
 	char *end;
 	unsigned long number = strtoul(name, &end, 10);
-	const struct passwd *entry = NULL;
 	bool numeric = *name != '\0' && *end == '\0' && number < UINT32_MAX;
-	FILE *file = fopen("/etc/passwd", "re");
+	struct passwd_entry entry = {.uid = (uid_t)number, .gid = (gid_t)number};
+	bool known = numeric ? passwd_by_uid(arena, (uid_t)number, &entry)
+			     : passwd_by_name(arena, name, &entry);
 
-	while (file != NULL && (entry = fgetpwent(file)) != NULL)
-		if (numeric ? entry->pw_uid == number : strcmp(entry->pw_name, name) == 0)
-			break;
-	if (entry != NULL) {
-		identity->outer_uid = entry->pw_uid;
-		identity->outer_gid = entry->pw_gid;
-	} else if (numeric) {
-		identity->outer_uid = identity->outer_gid = (uid_t)number;
-	}
-	if (file != NULL)
-		fclose(file);
-	if (entry == NULL && !numeric)
-		return error_set(err, ERROR_PROFILE,
-				 "[privilege] user: no user \"%s\" in /etc/passwd (a number works too)",
-				 name);
-	if (identity->outer_uid == 0 || identity->outer_gid == 0)
+	if (!known && !numeric)
+		return error_set(
+			err, ERROR_PROFILE,
+			"[privilege] user: no user \"%s\" in /etc/passwd (a number works too)",
+			name);
+	if (!known)
+		entry = (struct passwd_entry){.uid = (uid_t)number, .gid = (gid_t)number};
+	if (entry.uid == 0 || entry.gid == 0)
 		return error_set(err, ERROR_PROFILE,
 				 "[privilege] user: \"%s\" is root; name another user, or auto",
 				 name);
+	identity->outer_uid = entry.uid;
+	identity->outer_gid = entry.gid;
 	return 0;
 }
 
-int identity_take(const struct profile *profile, const struct host *host,
+int identity_take(struct arena *arena, const struct profile *profile, const struct host *host,
 		  struct identity *ret_identity, int *ret_lease_fd, struct error *err)
 {
 	struct identity who = {.inner_uid = INNER_UID, .inner_gid = INNER_GID};
@@ -145,7 +139,7 @@ int identity_take(const struct profile *profile, const struct host *host,
 	}
 	bool automatic = strcmp(profile->privilege.user, "auto") == 0;
 	int failed = automatic ? take_lease(&who, ret_lease_fd, err)
-			       : find_user(profile->privilege.user, &who, err);
+			       : find_user(arena, profile->privilege.user, &who, err);
 	if (failed != 0)
 		return -1;
 	who.build_uid = who.outer_uid;

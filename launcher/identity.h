@@ -13,7 +13,7 @@
 #define LEASE_FIRST 1900000000U /* above systemd's container range, below 2^31 */
 #define LEASE_COUNT 65536U
 
-int identity_take(const struct profile *profile, const struct host *host,
+int identity_take(struct arena *arena, const struct profile *profile, const struct host *host,
 		  struct identity *ret_identity, int *ret_lease_fd, struct error *err);
 void identity_release(const struct identity *identity, int lease_fd);
 

@@ -2,12 +2,12 @@
 #include "locate.h"
 
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "passwd.h"
 #include "store.h"
 
 /* The folder that sbox's own file is in. */
@@ -32,11 +32,11 @@ static const char *first_existing(struct arena *arena, const char *const *patter
 	const char *folder = own_folder(arena);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *path = patterns[i][0] == '/'
-					   ? arena_printf(arena, "%s%s", patterns[i], name)
-					   : arena_printf(arena, "%s/%s%s",
-							  folder != NULL ? folder : "", patterns[i],
-							  name);
+		const char *path =
+			patterns[i][0] == '/'
+				? arena_printf(arena, "%s%s", patterns[i], name)
+				: arena_printf(arena, "%s/%s%s", folder != NULL ? folder : "",
+					       patterns[i], name);
 
 		char whole[PATH_MAX];
 		if (access(path, F_OK) == 0 && realpath(path, whole) != NULL)
@@ -66,20 +66,6 @@ static const char *absolute_env(const char *name)
 	return value != NULL && value[0] == '/' ? value : NULL;
 }
 
-static const char *login_name(struct arena *arena, uid_t uid)
-{
-	FILE *file = fopen("/etc/passwd", "re");
-	const struct passwd *entry;
-	const char *name = NULL;
-
-	while (file != NULL && name == NULL && (entry = fgetpwent(file)) != NULL)
-		if (entry->pw_uid == uid)
-			name = arena_strdup(arena, entry->pw_name);
-	if (file != NULL)
-		fclose(file);
-	return name;
-}
-
 int locate_context(struct arena *arena, const struct options *options,
 		   struct profile_context *ret_context, struct error *err)
 {
@@ -93,7 +79,9 @@ int locate_context(struct arena *arena, const struct options *options,
 
 	if (getcwd(cwd, sizeof(cwd)) != NULL && cwd[0] == '/')
 		context.cwd = arena_strdup(arena, cwd);
-	context.user = login_name(arena, context.uid);
+	struct passwd_entry entry;
+	if (passwd_by_uid(arena, context.uid, &entry))
+		context.user = entry.name;
 	if (config != NULL)
 		context.user_dir = arena_printf(arena, "%s/sbox/profiles", config);
 	else if (context.home != NULL)

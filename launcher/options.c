@@ -24,13 +24,17 @@ enum option_id {
 static const struct option {
 	const char *name, *value, *help;
 } option_table[OPTION_MAX] = {
-	[OPTION_PROFILE] = {"--profile", "P", "profile by name, or by path when it holds a '/' (default: agent)"},
-	[OPTION_JSON] = {"--json", NULL, "print one JSON object at the end instead of passing output on"},
-	[OPTION_STRICT] = {"--strict", NULL, "refuse every reduced or missing boundary, whatever on_missing says"},
+	[OPTION_PROFILE] = {"--profile", "P",
+			    "profile by name, or by path when it holds a '/' (default: agent)"},
+	[OPTION_JSON] = {"--json", NULL,
+			 "print one JSON object at the end instead of passing output on"},
+	[OPTION_STRICT] = {"--strict", NULL,
+			   "refuse every reduced or missing boundary, whatever on_missing says"},
 	[OPTION_QUIET] = {"--quiet", NULL, "no line on stderr about how the run ended"},
 	[OPTION_STATUS_FD] = {"--status-fd", "N", "write the end as one JSON line to descriptor N"},
 	[OPTION_LABEL] = {"--label", "K=V", "a label for the record; repeatable"},
-	[OPTION_SET] = {"--set", "SECTION.KEY=V", "override a profile key (+= adds to a list); repeatable"},
+	[OPTION_SET] = {"--set", "SECTION.KEY=V",
+			"override a profile key (+= adds to a list); repeatable"},
 	[OPTION_STORE] = {"--store", "DIR", "folder of the audit store"},
 	[OPTION_HELP] = {"--help", NULL, "this text"},
 	[OPTION_VERSION] = {"--version", NULL, "the version"},
@@ -39,9 +43,11 @@ static const struct option {
 static const struct verb {
 	const char *name, *arguments, *help;
 } verb_table[] = {
-	{"run", "[OPTION]... PROGRAM [ARG]...", "run a program, also when it is called like a verb"},
+	{"run", "[OPTION]... PROGRAM [ARG]...",
+	 "run a program, also when it is called like a verb"},
 	{"check", "PROFILE", "read a profile and say whether it is right"},
-	{"show", "PROFILE [--json]", "the effective profile, or with --json the plan for this machine"},
+	{"show", "PROFILE [--json]",
+	 "the effective profile, or with --json the plan for this machine"},
 	{"audit", "list|show ...", "find runs again: see sbox-audit(1)"},
 };
 enum { VERBS = sizeof(verb_table) / sizeof(verb_table[0]) };
@@ -53,8 +59,8 @@ char *options_help(struct arena *arena)
 	for (size_t i = 0; i < VERBS; i++)
 		text = arena_printf(arena, "%s       sbox %s %s\n", text, verb_table[i].name,
 				    verb_table[i].arguments);
-	text = arena_printf(arena, "%s\nRuns PROGRAM inside the boundaries that a profile declares.\n\n",
-			    text);
+	text = arena_printf(
+		arena, "%s\nRuns PROGRAM inside the boundaries that a profile declares.\n\n", text);
 	for (size_t i = 0; i < OPTION_MAX; i++) {
 		const struct option *option = &option_table[i];
 		const char *name = arena_printf(arena, "%s%s%s", option->name,
@@ -74,16 +80,16 @@ static int find_option(const char *word, size_t len, struct error *err)
 {
 	struct nearest slip = {.wanted = word};
 
-	for (int i = 0; i < OPTION_MAX; i++) {
-		const char *name = option_table[i].name;
-
-		if (strlen(name) == len && strncmp(name, word, len) == 0)
+	for (int i = 0; i < OPTION_MAX; i++)
+		if (strlen(option_table[i].name) == len &&
+		    strncmp(option_table[i].name, word, len) == 0)
 			return i;
-		nearest_consider(&slip, name);
-	}
+	for (int i = 0; i < OPTION_MAX; i++)
+		nearest_consider(&slip, option_table[i].name);
 	const char *near = slip.best;
-	return error_set(err, ERROR_USAGE, "unknown option %.*s%s%s%s (options of the program go after "
-					   "its name; sbox --help lists sbox's own)",
+	return error_set(err, ERROR_USAGE,
+			 "unknown option %.*s%s%s%s (options of the program go after "
+			 "its name; sbox --help lists sbox's own)",
 			 (int)len, word, near != NULL ? ", did you mean " : "",
 			 near != NULL ? near : "", near != NULL ? "?" : "");
 }
@@ -165,9 +171,10 @@ static int parse_option(struct arena *arena, char **argv, int *at, struct option
 	if (id < 0)
 		return -1;
 	if (option_table[id].value == NULL)
-		return word[len] == '\0' ? take_option(arena, options, (enum option_id)id, NULL, err)
-					 : error_set(err, ERROR_USAGE, "%s takes no value",
-						     option_table[id].name);
+		return word[len] == '\0'
+			       ? take_option(arena, options, (enum option_id)id, NULL, err)
+			       : error_set(err, ERROR_USAGE, "%s takes no value",
+					   option_table[id].name);
 	const char *value = word[len] == '=' ? word + len + 1 : argv[*at];
 	if (value == NULL)
 		return error_set(err, ERROR_USAGE, "%s needs a value: %s %s", option_table[id].name,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "passwd.h"
 #include "redact.h"
 #include "run.h"
 
-/* What the record says about who, what, and how it ended: the one place where it is put together. */
+/* What the record says about who, what, and how it ended: the one place where it is put together.
+ */
 
 static uint64_t now_ns(void)
 {
@@ -46,20 +47,6 @@ static const char *read_link(struct arena *arena, const char *path)
 						     : NULL;
 }
 
-static const char *user_name(struct arena *arena, uid_t uid)
-{
-	FILE *file = fopen("/etc/passwd", "re");
-	const struct passwd *entry;
-	const char *name = NULL;
-
-	while (file != NULL && name == NULL && (entry = fgetpwent(file)) != NULL)
-		if (entry->pw_uid == uid)
-			name = arena_strdup(arena, entry->pw_name);
-	if (file != NULL)
-		fclose(file);
-	return name;
-}
-
 static uint64_t login_uid(struct arena *arena)
 {
 	const char *text = read_line(arena, "/proc/self/loginuid");
@@ -79,7 +66,9 @@ static void build_who(struct run *run)
 	who->real_gid = run->host.real_gid;
 	who->effective_gid = run->host.gid;
 	who->login_uid = login_uid(arena);
-	who->user = user_name(arena, run->host.real_uid);
+	struct passwd_entry entry;
+	if (passwd_by_uid(arena, run->host.real_uid, &entry))
+		who->user = entry.name;
 	for (int fd = 0; fd < 3 && who->tty == NULL; fd++)
 		if (isatty(fd))
 			who->tty = read_link(arena, arena_printf(arena, "/proc/self/fd/%d", fd));
@@ -142,8 +131,8 @@ static void build_environment(struct run *run)
 		count++;
 	const char **names = arena_alloc(run->arena, (count + 1) * sizeof(*names));
 	for (size_t i = 0; i < count; i++)
-		names[i] = arena_strndup(run->arena, run->arm.envp[i],
-					 strcspn(run->arm.envp[i], "="));
+		names[i] =
+			arena_strndup(run->arena, run->arm.envp[i], strcspn(run->arm.envp[i], "="));
 	run->start.environment = names;
 }
 
@@ -159,7 +148,8 @@ void record_build_start(struct run *run)
 	build_environment(run);
 }
 
-static const char *keep_stream(struct run *run, const struct record_stream *stream, const char *name)
+static const char *keep_stream(struct run *run, const struct record_stream *stream,
+			       const char *name)
 {
 	const char *file = arena_printf(run->arena, "%s.%s", run->id, name);
 	size_t len = stream->head_len + stream->tail_len;

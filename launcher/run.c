@@ -112,7 +112,7 @@ static int arm(struct run *run, const char **ret_program, struct error *err)
 	arm->plan = &run->plan;
 	file_entries_make(run->arena, &run->host, run->profile.file.writes == WRITES_KEEP, entries);
 	arm->entries = entries;
-	if (identity_take(&run->profile, &run->host, &arm->identity, &run->lease_fd, err) != 0)
+	if (identity_take(run->arena, &run->profile, &run->host, &arm->identity, &run->lease_fd, err) != 0)
 		return -1;
 	arm->inside_cwd = inside_cwd(run);
 	arm->have_listener =
