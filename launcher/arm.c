@@ -21,8 +21,8 @@ static void add_common(struct arm *arm)
 int arm_all(struct arm *arm, struct error *err)
 {
 	int (*const boundaries[BOUNDARY_MAX])(struct arm *, struct error *) = {
-		[BOUNDARY_FILE] = file_arm,           [BOUNDARY_NETWORK] = network_arm,
-		[BOUNDARY_PROCESS] = process_arm,     [BOUNDARY_PRIVILEGE] = privilege_arm,
+		[BOUNDARY_FILE] = file_arm,       [BOUNDARY_NETWORK] = network_arm,
+		[BOUNDARY_PROCESS] = process_arm, [BOUNDARY_PRIVILEGE] = privilege_arm,
 		[BOUNDARY_TIME] = time_arm,
 	};
 

@@ -45,7 +45,7 @@ struct arm {
 	const struct file_entries *entries; /* the profile's paths, for the file boundary */
 	const char *inside_cwd;             /* set by the caller: where the program starts */
 	char *const *argv, *const *envp;
-	uint64_t file_bytes; /* the caller's own limit of file size */
+	uint64_t file_bytes;                /* the caller's own limit of file size */
 	const char *program;                /* absolute, as seen inside */
 	bool have_listener;                 /* notifications are wanted */
 	const struct filter_policy *policy; /* of the seccomp filter, once armed */

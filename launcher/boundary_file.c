@@ -188,6 +188,11 @@ void file_plan(const struct profile *profile, const struct host *host, struct pl
 
 int file_arm(struct arm *arm, struct error *err)
 {
+	if (arm->entries->count > STEPS_MAX / 5)
+		return error_set(err, ERROR_PROFILE,
+				 "[file]: %zu paths are listed, at most %d can be; list folders "
+				 "instead of what is in them",
+				 arm->entries->count, STEPS_MAX / 5);
 	file_arm_private(arm, arm->entries);
 	if (file_arm_tree(arm, arm->entries, err) != 0)
 		return -1;

@@ -15,12 +15,12 @@
 struct child {
 	const struct step *steps;
 	size_t count;
-	int *slots;     /* descriptors of SOURCE clones; one a slot */
-	int fault_fd;   /* close-on-exec pipe to the supervisor */
-	int control_fd; /* SOCK_SEQPACKET to the supervisor */
-	int go_fd;      /* one byte when the program may start */
-	int root_fd;    /* the new root, once it stands */
-	int proc_fd;    /* the host's /proc, until INNER_USER is done with it */
+	int *slots;      /* descriptors of SOURCE clones; one a slot */
+	int fault_fd;    /* close-on-exec pipe to the supervisor */
+	int control_fd;  /* SOCK_SEQPACKET to the supervisor */
+	int go_fd;       /* one byte when the program may start */
+	int root_fd;     /* the new root, once it stands */
+	int proc_fd;     /* the host's /proc, until INNER_USER is done with it */
 	int own_proc_fd; /* the sandbox's /proc */
 	int hidden_file_fd, hidden_folder_fd;
 	int ruleset_fd;

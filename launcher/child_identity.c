@@ -179,11 +179,13 @@ int child_ruleset(struct child *child, const struct step *step)
 	if (child->ruleset_fd < 0)
 		return 1;
 	for (size_t i = 0; i < step->rule_count; i++) {
-		int fd = open(step->rules[i].path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		const struct landlock_rule *rule = &step->rules[i];
+		int fd = rule->slot >= 0 ? child->slots[rule->slot]
+					 : open(rule->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 		if (fd < 0)
 			return 2;
-		if (sys_landlock_add_path(child->ruleset_fd, step->rules[i].access, fd) != 0)
+		if (sys_landlock_add_path(child->ruleset_fd, rule->access, fd) != 0)
 			return 3;
 		close(fd);
 	}

@@ -33,8 +33,8 @@ static int is_expected(int fd, const struct step *step)
 
 	if (fstat(fd, &st) != 0)
 		return -1;
-	bool same = step->value[1] == 0 ||
-		    (st.st_dev == step->value[0] && st.st_ino == step->value[1]);
+	bool same =
+		step->value[1] == 0 || (st.st_dev == step->value[0] && st.st_ino == step->value[1]);
 	if (step->id == STEP_SOURCE && step->flags != 0)
 		same = S_ISCHR(st.st_mode) && st.st_rdev == step->flags;
 	if (!same)
@@ -46,8 +46,8 @@ static int is_expected(int fd, const struct step *step)
 static int clone_restricted(int fd, const struct step *step)
 {
 	struct mount_attr attr = {.attr_set = step->value[2], .attr_clr = step->value[3]};
-	int tree = sys_open_tree(fd, "",
-				 AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	int tree = sys_open_tree(
+		fd, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 	if (tree < 0)
 		return -1;
@@ -197,29 +197,34 @@ int child_devpts(struct child *child, const struct step *step)
 	close(fs);
 	if (mount_fd < 0)
 		return 3;
-	int failed = sys_move_mount(mount_fd, "", child->root_fd, "dev/pts",
-				    MOVE_MOUNT_F_EMPTY_PATH);
+	int failed =
+		sys_move_mount(mount_fd, "", child->root_fd, "dev/pts", MOVE_MOUNT_F_EMPTY_PATH);
 	close(mount_fd);
 	return failed != 0 ? 4 : 0;
 }
 
-/* Attaches a detached mount at a path of the new root, and lets go of it. */
-static int attach(const struct child *child, int tree, const char *path)
+/*
+ * Attaches a detached mount to a place in the new root, which may lie in a tree
+ * of the host's: opened without links, so that nobody outside can redirect it.
+ */
+static int attach(int tree, int target)
 {
-	int target = open_inside(child, path);
-
-	if (target < 0)
-		return -1;
 	int failed = sys_move_mount(tree, "", target, "",
 				    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+
 	close(target);
 	close(tree);
 	return failed;
 }
 
+/* The mount point is in the skeleton, which is nobody's but ours. The descriptor
+ * stays for the Landlock rule. */
 int child_attach(struct child *child, const struct step *step)
 {
-	return attach(child, child->slots[step->slot], step->path) != 0 ? 1 : 0;
+	return sys_move_mount(child->slots[step->slot], "", child->root_fd, step->path,
+			      MOVE_MOUNT_F_EMPTY_PATH) != 0
+		       ? 1
+		       : 0;
 }
 
 int child_self_bind(struct child *child, const struct step *step)
@@ -231,18 +236,16 @@ int child_self_bind(struct child *child, const struct step *step)
 	if (is_expected(fd, step) != 0)
 		return 2;
 	int tree = clone_restricted(fd, step);
-	close(fd);
 	if (tree < 0)
 		return 3;
-	return attach(child, tree, step->path) != 0 ? 4 : 0;
+	return attach(tree, fd) != 0 ? 4 : 0;
 }
 
 int child_cover(struct child *child, const struct step *step)
 {
-	const struct step plain = {
-		.idmap_fd = -1,
-		.value = {[2] = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-				MOUNT_ATTR_NOEXEC}};
+	const struct step plain = {.idmap_fd = -1,
+				   .value = {[2] = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+						   MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC}};
 	struct stat st;
 	int fd = open_inside(child, step->path);
 
@@ -250,13 +253,11 @@ int child_cover(struct child *child, const struct step *step)
 		return step->flags == 1 && errno == ENOENT ? 0 : 1;
 	if (fstat(fd, &st) != 0)
 		return 2;
-	close(fd);
-	int tree = clone_restricted(S_ISDIR(st.st_mode) ? child->hidden_folder_fd
-							: child->hidden_file_fd,
-				    &plain);
+	int tree = clone_restricted(
+		S_ISDIR(st.st_mode) ? child->hidden_folder_fd : child->hidden_file_fd, &plain);
 	if (tree < 0)
 		return 3;
-	return attach(child, tree, step->path) != 0 ? 4 : 0;
+	return attach(tree, fd) != 0 ? 4 : 0;
 }
 
 int child_pivot(struct child *child, const struct step *step)

@@ -106,7 +106,8 @@ static int make_overlay_as(uid_t uid)
 {
 	if (uid == geteuid())
 		return make_overlay(true);
-	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0 || setresuid((uid_t)-1, uid, 0) != 0)
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0 ||
+	    setresuid((uid_t)-1, uid, 0) != 0)
 		return -1;
 	int fd = make_overlay(false);
 	int saved = errno;
@@ -124,7 +125,8 @@ int child_overlay(struct child *child, const struct step *step)
 		return 1;
 	if (chdir(stage) != 0 || enter_layers(step) != 0)
 		return 2;
-	if (sys_move_mount(child->slots[step->slot], "", AT_FDCWD, "l", MOVE_MOUNT_F_EMPTY_PATH) != 0)
+	if (sys_move_mount(child->slots[step->slot], "", AT_FDCWD, "l", MOVE_MOUNT_F_EMPTY_PATH) !=
+	    0)
 		return 3;
 	close(child->slots[step->slot]);
 	int overlay = make_overlay_as((uid_t)step->value[1]);

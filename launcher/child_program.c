@@ -126,8 +126,8 @@ static int install(const struct sock_fprog *filter, unsigned flags)
  */
 static int install_with_listener(const struct step *step)
 {
-	int fd = install(step->filter, SECCOMP_FILTER_FLAG_NEW_LISTENER |
-					       SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+	int fd = install(step->filter,
+			 SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
 
 	if (fd < 0 && errno == EINVAL)
 		fd = install(step->filter, SECCOMP_FILTER_FLAG_NEW_LISTENER);

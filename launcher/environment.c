@@ -64,8 +64,7 @@ const char *environment_path(struct run *run)
 		const char *folder = arena_strndup(run->arena, at, len);
 		struct path_fact fact;
 
-		if (folder[0] == '/' &&
-		    host_resolve(run->arena, &run->host, folder, &fact) == 0 &&
+		if (folder[0] == '/' && host_resolve(run->arena, &run->host, folder, &fact) == 0 &&
 		    file_entry_for(run->arm.entries, fact.path) != NULL)
 			text = arena_printf(run->arena, "%s%s%s", text, *text != '\0' ? ":" : "",
 					    folder);
@@ -79,8 +78,7 @@ char *const *environment_make(struct run *run)
 	struct variables variables = {0};
 	bool home = run->profile.file.home == HOME_PRIVATE;
 
-	put(run, &variables,
-	    arena_printf(run->arena, "PATH=%s", environment_path(run)));
+	put(run, &variables, arena_printf(run->arena, "PATH=%s", environment_path(run)));
 	put(run, &variables, home ? "HOME=" INNER_HOME : "HOME=/nonexistent");
 	put(run, &variables, "USER=" INNER_USER);
 	put(run, &variables, "LOGNAME=" INNER_USER);

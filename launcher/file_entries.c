@@ -93,8 +93,8 @@ static unsigned access_of(const struct file_entry *entry)
 /* Mounting `entry` would give what the mount above it gives already. */
 static bool adds_nothing(const struct file_entry *entry)
 {
-	unsigned special = KIND(PATH_HIDE) | KIND(PATH_PROTECT) | KIND(PATH_NOEXEC) |
-			   KIND(PATH_DEVICE);
+	unsigned special =
+		KIND(PATH_HIDE) | KIND(PATH_PROTECT) | KIND(PATH_NOEXEC) | KIND(PATH_DEVICE);
 
 	if (entry->pin || (entry->kinds & special) != 0 || entry->up == NULL ||
 	    (entry->up->kinds & special) != 0)

@@ -58,6 +58,11 @@ static void add_rule(struct arm *arm, struct rules *rules, const char *path, uin
 
 	rule->path = path;
 	rule->access = access & arm->plan->landlock_fs;
+	rule->slot = -1;
+	for (size_t i = 0; i < arm->steps.count; i++)
+		if (arm->steps.items[i].id == STEP_ATTACH &&
+		    strcmp(arm->steps.items[i].path, path + 1) == 0)
+			rule->slot = (int)arm->steps.items[i].slot;
 }
 
 static uint64_t entry_rights(const struct file_entry *entry)

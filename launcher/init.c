@@ -176,7 +176,8 @@ static pid_t fork_program(struct child *child)
 {
 	static _Alignas(16) char stack[64 * 1024];
 
-	return clone(run_program_steps, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, child);
+	return clone(run_program_steps, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
+		     child);
 }
 
 void init_main(struct child *child)

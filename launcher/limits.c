@@ -52,8 +52,7 @@ static uint64_t at_pace(const struct run *run, uint64_t left, uint64_t per_ns)
 
 static void raise_peak(struct run *run, uint64_t bytes)
 {
-	if (run->end.usage.peak_memory_bytes == UNKNOWN ||
-	    run->end.usage.peak_memory_bytes < bytes)
+	if (run->end.usage.peak_memory_bytes == UNKNOWN || run->end.usage.peak_memory_bytes < bytes)
 		run->end.usage.peak_memory_bytes = bytes;
 }
 
@@ -139,10 +138,11 @@ uint64_t limits_look(struct run *run)
 
 	if (run->sampling)
 		sampler_walk(&run->sampler, &sample);
-	if (sample.tasks > 0 && (run->end.usage.peak_tasks == UNKNOWN ||
-				 run->end.usage.peak_tasks < sample.tasks - 1))
+	if (sample.tasks > 0 &&
+	    (run->end.usage.peak_tasks == UNKNOWN || run->end.usage.peak_tasks < sample.tasks - 1))
 		run->end.usage.peak_tasks = sample.tasks - 1; /* pid 1 is sbox's */
-	if (sample.tasks * 2 > run->profile.process.processes && run->profile.process.processes != 0)
+	if (sample.tasks * 2 > run->profile.process.processes &&
+	    run->profile.process.processes != 0)
 		next = MIN_NS * 4; /* a limit that may soon be reached is to be seen reached */
 	next = nearest(next, look_at_memory(run, &sample));
 	if (run->has_cgroup)

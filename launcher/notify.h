@@ -42,7 +42,8 @@ bool denials_count(struct denials *denials, const struct record_denial *denial);
 struct notify {
 	int fd;      /* listener; -1: none */
 	int proc_fd; /* the sandbox's own /proc, to read pids as seen inside; -1: none */
-	/* the program and its arguments, when the supervisor knows them; NULL: looked at like any */
+	/* the program and its arguments, when the supervisor knows them; NULL: looked at like any
+	 */
 	const char *first_path;
 	const char *const *first_argv;
 	bool record_denials, record_execs;

@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "error.h"
+#include "string_list.h"
 
 /*
  * What was asked for. Filled by the parser, never changed afterwards, lives in
@@ -34,11 +35,6 @@ struct path_rule {
 
 struct path_list {
 	struct path_rule *items;
-	size_t count;
-};
-
-struct string_list {
-	const char **items;
 	size_t count;
 };
 

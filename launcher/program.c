@@ -45,7 +45,8 @@ static int not_visible(struct run *run, const char *name, const char *path, stru
 	struct path_fact fact;
 
 	/* the link's own folder may be listed; what it leads to is what is missing */
-	const char *there = host_resolve(run->arena, &run->host, path, &fact) == 0 ? fact.path : path;
+	const char *there =
+		host_resolve(run->arena, &run->host, path, &fact) == 0 ? fact.path : path;
 	const char *slash = strrchr(there, '/');
 	return error_set(err, ERROR_NOT_FOUND,
 			 "%s: %s exists but is not visible inside; to show it: [file] exec = %.*s",
@@ -73,7 +74,8 @@ static int find_by_path(struct run *run, const char *name, const char **ret_path
 	if (name[0] != '/') {
 		if (run->host.cwd == NULL)
 			return error_set(err, ERROR_NOT_FOUND,
-					 "%s: the current folder is gone; write the whole path", name);
+					 "%s: the current folder is gone; write the whole path",
+					 name);
 		path = arena_printf(run->arena, "%s/%s", run->host.cwd, name);
 	}
 	if (stat(path, &st) != 0)
@@ -84,9 +86,10 @@ static int find_by_path(struct run *run, const char *name, const char **ret_path
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, ERROR_NOT_EXECUTABLE, "%s: is a folder", name);
 	if (!S_ISREG(st.st_mode) || access(path, X_OK) != 0)
-		return error_set(err, ERROR_NOT_EXECUTABLE,
-				 "%s: not executable (chmod +x, or name the interpreter: sbox python3 %s)",
-				 name, name);
+		return error_set(
+			err, ERROR_NOT_EXECUTABLE,
+			"%s: not executable (chmod +x, or name the interpreter: sbox python3 %s)",
+			name, name);
 	if (!is_visible(run, path))
 		return not_visible(run, name, path, err);
 	*ret_path = path;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "arena.h"
-#include "profile.h"
+#include "string_list.h"
 
 /*
  * [audit] redact: what is blanked before anything is written or hashed.

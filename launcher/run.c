@@ -112,7 +112,8 @@ static int arm(struct run *run, const char **ret_program, struct error *err)
 	arm->plan = &run->plan;
 	file_entries_make(run->arena, &run->host, run->profile.file.writes == WRITES_KEEP, entries);
 	arm->entries = entries;
-	if (identity_take(run->arena, &run->profile, &run->host, &arm->identity, &run->lease_fd, err) != 0)
+	if (identity_take(run->arena, &run->profile, &run->host, &arm->identity, &run->lease_fd,
+			  err) != 0)
 		return -1;
 	arm->inside_cwd = inside_cwd(run);
 	arm->have_listener =
@@ -259,7 +260,8 @@ static void finish(struct run *run)
 	if (run->started_on_record &&
 	    store_append(&run->store, render_end(run->arena, &run->end), true, &err) != 0) {
 		/* never silent: the run happened, its end is not on disk */
-		fprintf(stderr, "sbox: the end of run %s is not on record: %s\n", run->id, err.text);
+		fprintf(stderr, "sbox: the end of run %s is not on record: %s\n", run->id,
+			err.text);
 		if (run->end.exit_status == 0)
 			run->end.exit_status = 125;
 	}

@@ -62,7 +62,7 @@ struct run {
 	int sandbox_root_fd; /* the new root: its tmpfs is the scratch */
 	struct growth growth;
 	bool watches_growth, confirming;
-	uint64_t start_ns; /* monotonic, when the program was let go */
+	uint64_t start_ns;      /* monotonic, when the program was let go */
 	uint64_t cpu_before_ns; /* supervisor's own, at that moment */
 };
 

@@ -21,11 +21,11 @@ static const struct interpreter {
 	const char *name;
 	const char *text_options[4];
 } interpreters[] = {
-	{"python", {"-c"}},        {"pypy", {"-c"}},   {"node", {"-e", "--eval", "-p", "--print"}},
-	{"bash", {"-c"}},          {"sh", {"-c"}},     {"dash", {"-c"}},
-	{"zsh", {"-c"}},           {"perl", {"-e", "-E"}}, {"ruby", {"-e"}},
-	{"php", {"-r"}},           {"lua", {"-e"}},    {"Rscript", {"-e"}},
-	{"deno", {"eval"}},        {"bun", {"-e"}},    {"tclsh", {NULL}},
+	{"python", {"-c"}}, {"pypy", {"-c"}},       {"node", {"-e", "--eval", "-p", "--print"}},
+	{"bash", {"-c"}},   {"sh", {"-c"}},         {"dash", {"-c"}},
+	{"zsh", {"-c"}},    {"perl", {"-e", "-E"}}, {"ruby", {"-e"}},
+	{"php", {"-r"}},    {"lua", {"-e"}},        {"Rscript", {"-e"}},
+	{"deno", {"eval"}}, {"bun", {"-e"}},        {"tclsh", {NULL}},
 };
 
 static const struct interpreter *find_interpreter(const char *path)

@@ -133,10 +133,11 @@ static void explain_clone(const struct run *run, struct error *err)
 
 	error_sys(err, "cannot make the namespaces");
 	if (saved == EPERM && !run->host.root)
-		error_set(err, ERROR_MISSING,
-			  "user namespaces are refused to this caller (EPERM): on Ubuntu see "
-			  "kernel.apparmor_restrict_unprivileged_userns, in a container its seccomp "
-			  "profile");
+		error_set(
+			err, ERROR_MISSING,
+			"user namespaces are refused to this caller (EPERM): on Ubuntu see "
+			"kernel.apparmor_restrict_unprivileged_userns, in a container its seccomp "
+			"profile");
 	else if (saved == ENOSPC || saved == EUSERS)
 		error_set(err, ERROR_MISSING,
 			  "no more namespaces may be made here (user.max_user_namespaces and its "

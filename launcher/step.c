@@ -11,27 +11,33 @@ const char *const step_names[STEP_MAX] = {
 #undef STEP
 };
 
+/* Room for all at once: callers keep pointers to steps while they add others. Pages
+ * that no step touches are never there. */
 struct step *steps_add(struct steps *steps, enum step_id id)
 {
-	struct step *step = ARENA_PUSH(steps->arena, steps->items, steps->count);
-
+	if (steps->items == NULL)
+		steps->items = arena_alloc(steps->arena, STEPS_MAX * sizeof(*steps->items));
+	if (steps->count == STEPS_MAX)
+		abort();
+	struct step *step = &steps->items[steps->count++];
 	step->id = id;
+	step->idmap_fd = -1;
 	return step;
 }
 
-/* Insertion sort: lists are short, nearly sorted, and it is stable. */
+/* By counting: stable, and linear for profiles of a thousand paths. */
 void steps_sort(struct steps *steps)
 {
-	for (size_t i = 1; i < steps->count; i++) {
-		struct step moving = steps->items[i];
-		size_t at = i;
+	struct step *sorted = arena_alloc(steps->arena, (steps->count + 1) * sizeof(*sorted));
+	size_t next[STEP_MAX + 1] = {0};
 
-		while (at > 0 && steps->items[at - 1].id > moving.id) {
-			steps->items[at] = steps->items[at - 1];
-			at--;
-		}
-		steps->items[at] = moving;
-	}
+	for (size_t i = 0; i < steps->count; i++)
+		next[steps->items[i].id + 1]++;
+	for (size_t id = 1; id <= STEP_MAX; id++)
+		next[id] += next[id - 1];
+	for (size_t i = 0; i < steps->count; i++)
+		sorted[next[steps->items[i].id]++] = steps->items[i];
+	steps->items = sorted;
 }
 
 char *steps_print(struct arena *arena, const struct steps *steps)

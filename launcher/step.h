@@ -97,6 +97,7 @@ extern const char *const step_names[STEP_MAX];
 struct landlock_rule {
 	const char *path; /* absolute, inside */
 	uint64_t access;
+	int slot; /* of the SOURCE that is attached there, or -1: opened by path */
 };
 
 struct step {
@@ -118,6 +119,10 @@ struct steps {
 	unsigned slots; /* how many sources: each holds a descriptor */
 };
 
+/* A profile's paths take three steps each; file_arm() refuses what would not fit. */
+enum { STEPS_MAX = 8192 };
+
+/* The pointer stays good until steps_sort(). */
 struct step *steps_add(struct steps *steps, enum step_id id);
 /* Stable: steps of one id keep the order in which they were added. */
 void steps_sort(struct steps *steps);

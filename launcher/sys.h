@@ -69,7 +69,6 @@ static inline long sys_clone3(struct clone_args *args)
 	return syscall(SYS_clone3, args, sizeof(*args));
 }
 
-
 static inline int sys_close_range(unsigned first, unsigned last, unsigned flags)
 {
 	return (int)syscall(SYS_close_range, first, last, flags);
