@@ -39,6 +39,8 @@ void network_plan(const struct profile *profile, const struct host *host, struct
 
 	plan_lists(profile, plan);
 	if (mode == NETWORK_ALLOW)
+		plan_missing(item, "this version has no gate that lets single names through");
+	if (mode == NETWORK_ALLOW)
 		/* Without the gate nothing is reachable; the program still must not run unasked. */
 		plan->impossible = "[network] mode = allow: this version has no gate that lets "
 				   "single names through; use mode = none, or mode = host for the "

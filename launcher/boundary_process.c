@@ -180,7 +180,8 @@ int process_arm(struct arm *arm, struct error *err)
 
 		add_limit(arm, RLIMIT_DATA, fence, fence);
 	}
-	if (profile->process.cpus_milli >= 1000 && !arm->plan->use_cgroup) {
+	if (profile->process.cpus_milli >= 1000 &&
+	    !(arm->plan->use_cgroup && arm->host->cgroup.has_cpu)) {
 		struct step *affinity = steps_add(&arm->steps, STEP_AFFINITY);
 
 		affinity->value[0] = profile->process.cpus_milli / 1000;

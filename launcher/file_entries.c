@@ -68,7 +68,7 @@ static void add_pins(struct arena *arena, const struct host *host, struct file_e
 		for (size_t r = 0; r < roots->count; r++) {
 			size_t root_len = strlen(roots->items[r].path);
 
-			if (!path_is_below(path, roots->items[r].path))
+			if (!path_is_below(path, roots->items[r].path) || path[root_len] == '\0')
 				continue;
 			for (const char *end = path + root_len + 1;
 			     (end = strchr(end, '/')) != NULL; end++) {

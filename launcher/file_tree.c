@@ -97,9 +97,13 @@ static int attach_from_host(struct arm *arm, const struct file_entry *entry, str
 	source->slot = slot;
 	if (fill_source(arm, entry, source, err) != 0)
 		return -1;
-	need_mount_point(arm, inside, entry->fact->mode);
-	bool throw_away = (entry->kinds & KIND(PATH_WRITE)) != 0 && S_ISDIR(entry->fact->mode) &&
-			  arm->profile->file.writes == WRITES_DISCARD;
+	bool throw_away = is_thrown_away(arm, entry);
+	/* a file has no throw-away layer: if that was accepted, it is at least not written to */
+	if (arm->profile->file.writes == WRITES_DISCARD && !throw_away)
+		source->value[2] |= MOUNT_ATTR_RDONLY;
+	source->value[3] = 0; /* nothing of the host's own flags is cleared */
+	if (entry->up == NULL)
+		need_mount_point(arm, inside, entry->fact->mode);
 	struct step *attach = steps_add(&arm->steps, throw_away ? STEP_OVERLAY : STEP_ATTACH);
 	attach->path = inside;
 	attach->slot = slot;
@@ -127,8 +131,11 @@ static int bind_within(struct arm *arm, const struct file_entry *entry, struct e
 	if (fill_source(arm, entry, step, err) != 0)
 		return -1;
 	/* above an overlay the numbers are the overlay's */
-	if (arm->profile->file.writes == WRITES_DISCARD)
+	if (arm->profile->file.writes == WRITES_DISCARD) {
 		step->value[0] = step->value[1] = 0;
+		/* a layer of its own further down keeps its own flags */
+		step->flags = 1;
+	}
 	return 0;
 }
 

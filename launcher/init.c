@@ -186,7 +186,10 @@ void init_main(struct child *child)
 	size_t split = fork_index(child);
 
 	child_run(child, 0, split);
-	if (sigaction(SIGCHLD, &handler, NULL) != 0)
+	sigset_t deaths;
+	sigemptyset(&deaths);
+	sigaddset(&deaths, SIGCHLD);
+	if (sigaction(SIGCHLD, &handler, NULL) != 0 || sigprocmask(SIG_BLOCK, &deaths, NULL) != 0)
 		child_fault(child, split, errno, 1);
 	pid_t program = fork_program(child);
 	if (program < 0)

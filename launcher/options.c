@@ -76,8 +76,9 @@ char *options_help(struct arena *arena)
 	return text;
 }
 
-static int find_option(const char *word, size_t len, struct error *err)
+static int find_option(struct arena *arena, const char *text, size_t len, struct error *err)
 {
+	const char *word = arena_strndup(arena, text, len);
 	struct nearest slip = {.wanted = word};
 
 	for (int i = 0; i < OPTION_MAX; i++)
@@ -166,7 +167,7 @@ static int parse_option(struct arena *arena, char **argv, int *at, struct option
 {
 	const char *word = argv[(*at)++];
 	size_t len = strcspn(word, "=");
-	int id = find_option(word, len, err);
+	int id = find_option(arena, word, len, err);
 
 	if (id < 0)
 		return -1;

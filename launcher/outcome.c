@@ -33,7 +33,8 @@ void outcome_fault(struct run *run)
 	const char *name = fault->id < STEP_MAX ? step_names[fault->id] : "?";
 	const struct step *step =
 		fault->index < run->arm.steps.count ? &run->arm.steps.items[fault->index] : NULL;
-	const char *what = step == NULL                                        ? ""
+	bool maps = fault->id == STEP_ID_MAPS || fault->id == STEP_INNER_USER;
+	const char *what = step == NULL || maps                                ? ""
 			   : step->source != NULL && step->id != STEP_NEW_ROOT ? step->source
 			   : step->path != NULL                                ? step->path
 									       : "";
@@ -193,7 +194,8 @@ static void deny_limits(struct run *run)
 	    run->end.usage.peak_tasks >= tasks)
 		deny(run, BOUNDARY_PROCESS, "process.processes", EAGAIN,
 		     arena_printf(run->arena, "%llu", (unsigned long long)tasks * 2));
-	if (run->end.kind == END_SIGNALED && run->end.code == SIGXFSZ)
+	if (run->end.kind == END_SIGNALED && run->end.code == SIGXFSZ &&
+	    profile->file.max_file_bytes != 0)
 		deny(run, BOUNDARY_FILE, "file.max_file", EFBIG,
 		     plan_size(run->arena, profile->file.max_file_bytes * 2));
 }

@@ -33,8 +33,11 @@ void plan_reduced(struct plan_item *item, const char *mechanism, const char *rea
 	item->reason = reason;
 }
 
+/* The first reason stays: it is the nearest to what was asked. */
 void plan_missing(struct plan_item *item, const char *reason)
 {
+	if (item->state == ITEM_MISSING)
+		return;
 	item->state = ITEM_MISSING;
 	item->reason = reason;
 }

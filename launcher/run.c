@@ -116,8 +116,8 @@ static int arm(struct run *run, const char **ret_program, struct error *err)
 			  err) != 0)
 		return -1;
 	arm->inside_cwd = inside_cwd(run);
-	arm->have_listener =
-		run->profile.audit.denials != DENIALS_OFF || run->profile.audit.execs == YES;
+	arm->have_listener = run->host.seccomp && (run->profile.audit.denials != DENIALS_OFF ||
+						   run->profile.audit.execs == YES);
 	arm->file_bytes = run->options->file_bytes;
 	arm->argv = run->options->arguments;
 	arm->envp = environment_make(run);
