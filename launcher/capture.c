@@ -59,6 +59,8 @@ void capture_add(struct capture *capture, const unsigned char *data, size_t len)
 	capture->bytes += len;
 	if (capture->limit == 0)
 		return;
+	if (capture->timing != NULL)
+		timing_add(capture->timing, capture->stream, len);
 	size_t room = head_size(capture) - capture->head_len;
 	size_t first = len < room ? len : room;
 	if (first > 0) {

@@ -25,7 +25,7 @@ static int write_file(int dir, const char *path, const char *text)
 	if (fd < 0)
 		return -1;
 	ssize_t done = write(fd, text, len);
-	int saved = errno;
+	int saved = done >= 0 ? EIO : errno;
 	close(fd);
 	errno = saved;
 	return done == (ssize_t)len ? 0 : -1;

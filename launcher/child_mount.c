@@ -154,8 +154,11 @@ int child_content(struct child *child, const struct step *step)
 
 	if (fd < 0)
 		return errno == EEXIST ? 0 : 1;
-	if (len > 0 && write(fd, step->text, len) != (ssize_t)len)
+	ssize_t done = len > 0 ? write(fd, step->text, len) : 0;
+	if (done != (ssize_t)len) {
+		errno = done >= 0 ? ENOSPC : errno;
 		return 2;
+	}
 	close(fd);
 	return 0;
 }

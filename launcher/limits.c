@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
 #include <time.h>
 
 #include "run.h"
+#include "sys.h"
 
 /*
  * One look at the whole tree: memory where it is sampled, CPU time, growth,
@@ -99,8 +101,8 @@ static uint64_t look_at_cgroup(struct run *run, uint64_t *ret_cpu_ns)
 static uint64_t look_at_cpu(struct run *run, uint64_t cpu_ns)
 {
 	uint64_t limit = run->profile.time.cpu_ms * 1000000;
-	/* sbox's own work for the program is the program's: refused calls, output */
-	uint64_t used = cpu_ns + own_cpu_ns() - run->cpu_before_ns;
+	/* sbox's own work for the program is the program's: refused calls, output; not the looks */
+	uint64_t used = cpu_ns + own_cpu_ns() - run->cpu_before_ns - run->look_cpu_ns;
 
 	if (limit == 0)
 		return MAX_NS;
@@ -131,7 +133,7 @@ static uint64_t nearest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t limits_look(struct run *run)
+static uint64_t look(struct run *run)
 {
 	struct sample sample = {0};
 	uint64_t next = MAX_NS;
@@ -147,9 +149,30 @@ uint64_t limits_look(struct run *run)
 	next = nearest(next, look_at_memory(run, &sample));
 	if (run->has_cgroup)
 		next = nearest(next, look_at_cgroup(run, &sample.cpu_ns));
+	if (run->seen_cpu_ns < sample.cpu_ns)
+		run->seen_cpu_ns = sample.cpu_ns;
 	next = nearest(next, look_at_cpu(run, sample.cpu_ns));
 	next = nearest(next, look_at_growth(run));
 	return next < MIN_NS ? MIN_NS : next;
+}
+
+uint64_t limits_look(struct run *run)
+{
+	uint64_t before = own_cpu_ns(), next = look(run);
+
+	run->look_cpu_ns += own_cpu_ns() - before;
+	return next;
+}
+
+void limits_kill(struct run *run)
+{
+	struct sample sample = {0};
+
+	if (run->sampling)
+		sampler_walk(&run->sampler, &sample);
+	if (run->seen_cpu_ns < sample.cpu_ns)
+		run->seen_cpu_ns = sample.cpu_ns;
+	sys_pidfd_send_signal(run->init_pidfd, SIGKILL);
 }
 
 /* What only the end can tell: the kernel's own kill for memory, CPU of the whole tree. */
@@ -160,7 +183,10 @@ void limits_finish(struct run *run)
 	if (run->ready && run->fault.errnum == 0 &&
 	    (usage->peak_tasks == UNKNOWN || usage->peak_tasks == 0))
 		usage->peak_tasks = 1;
-	usage->sbox_cpu_ns = own_cpu_ns() - run->cpu_before_ns;
+	/* of a tree that was killed the last look knows more than the kernel told */
+	if (usage->user_ns + usage->sys_ns < run->seen_cpu_ns)
+		usage->user_ns = run->seen_cpu_ns - usage->sys_ns;
+	usage->sbox_cpu_ns = own_cpu_ns() - run->cpu_before_ns - run->look_cpu_ns;
 	usage->memory_source = run->has_cgroup ? "cgroup" : "sampling";
 	if (!run->has_cgroup)
 		return;

@@ -23,7 +23,7 @@ void outcome_end(struct run *run, enum end_kind kind, int code, const char *deci
 void outcome_kill(struct run *run, enum end_kind kind, const char *decided_by)
 {
 	outcome_end(run, kind, 0, decided_by);
-	sys_pidfd_send_signal(run->init_pidfd, SIGKILL);
+	limits_kill(run);
 }
 
 /* Set-up failed: a step said so, or the new process died on the way. */

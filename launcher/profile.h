@@ -44,6 +44,7 @@ enum network_mode { NETWORK_NONE, NETWORK_ALLOW, NETWORK_HOST };
 enum on_missing { ON_MISSING_REFUSE, ON_MISSING_REDUCE, ON_MISSING_ALLOW };
 enum on_timeout { ON_TIMEOUT_KILL, ON_TIMEOUT_FREEZE };
 enum keep_scripts { SCRIPTS_KEEP, SCRIPTS_HASH };
+enum keep_stdin { STDIN_NO, STDIN_KEEP };
 enum yes_no { NO, YES };
 enum denial_level { DENIALS_FULL, DENIALS_CALLS, DENIALS_OFF };
 
@@ -102,6 +103,7 @@ struct profile {
 	struct {
 		uint64_t capture_bytes; /* head and tail of each stream, together */
 		enum keep_scripts scripts;
+		enum keep_stdin keep_stdin;
 		enum yes_no execs;
 		enum denial_level denials;
 		struct string_list redact;

@@ -10,9 +10,13 @@
 #include "passwd.h"
 #include "redact.h"
 #include "run.h"
+#include "sha256.h"
+#include "shrink.h"
 
 /* What the record says about who, what, and how it ended: the one place where it is put together.
  */
+
+enum { STEPS_IN_RECORD = 8 };
 
 static uint64_t now_ns(void)
 {
@@ -148,37 +152,67 @@ void record_build_start(struct run *run)
 	build_environment(run);
 }
 
-static const char *keep_stream(struct run *run, const struct record_stream *stream,
-			       const char *name)
+/* Under the run's id in output/, compressed where that pays. The name in the store, or NULL. */
+static const char *keep_bytes(struct run *run, const void *bytes, size_t len, const char *ending)
 {
-	const char *file = arena_printf(run->arena, "%s.%s", run->id, name);
-	size_t len = stream->head_len + stream->tail_len;
+	const char *file = arena_printf(run->arena, "%s.%s", run->id, ending);
 	struct error err;
 
 	if (len == 0 || !run->store_is_open)
 		return NULL;
-	char *bytes = arena_alloc(run->arena, len);
-	memcpy(bytes, stream->head, stream->head_len);
-	memcpy(bytes + stream->head_len, stream->tail, stream->tail_len);
+	if (shrink(run->arena, bytes, len, &bytes, &len))
+		file = arena_printf(run->arena, "%s.gz", file);
 	if (store_keep(&run->store, "output", file, bytes, len, &err) != 0)
 		return NULL;
 	return arena_printf(run->arena, "output/%s", file);
 }
 
+static void keep_stream(struct run *run, struct record_stream *stream, const char *name)
+{
+	char *bytes = arena_alloc(run->arena, stream->head_len + stream->tail_len + 1);
+
+	memcpy(bytes, stream->head, stream->head_len);
+	memcpy(bytes + stream->head_len, stream->tail, stream->tail_len);
+	stream->kept = keep_bytes(run, bytes, stream->head_len + stream->tail_len, name);
+}
+
+/* A few steps are less as a part of the record than as a file. */
+static void keep_timing(struct run *run)
+{
+	struct record_timing *timing = &run->end.timing;
+
+	timing->step_count = timing_steps(&run->timing, run->arena, &timing->steps);
+	if (timing->step_count <= STEPS_IN_RECORD)
+		return;
+	const char *text = timing_text(run->arena, timing->steps, timing->step_count);
+	timing->step_count = 0;
+	timing->kept = keep_bytes(run, text, strlen(text), "timing");
+	if (timing->kept != NULL)
+		sha256_hex_of(text, strlen(text), timing->sha256);
+}
+
 static void build_streams(struct run *run)
 {
 	struct run_end *end = &run->end;
+	bool keeps_stdin = run->profile.audit.keep_stdin == STDIN_KEEP;
 
 	relay_report(&run->in, &end->stdin_stream);
 	relay_report(&run->out, &end->stdout_stream);
 	relay_report(&run->err, &end->stderr_stream);
-	/* what stdin was is only of interest when it was the program text */
-	end->stdin_stream.head_len = end->stdin_stream.tail_len = 0;
-	end->stdin_stream.sha256[0] = '\0';
+	if (!keeps_stdin || run->profile.audit.capture_bytes == 0) {
+		/* then only its hash is of interest, when it is one of all of it */
+		if (end->stdin_stream.truncated)
+			end->stdin_stream.sha256[0] = '\0';
+		end->stdin_stream.head_len = end->stdin_stream.tail_len = 0;
+		end->stdin_stream.truncated = end->stdin_stream.bytes > 0;
+	}
 	if (run->profile.audit.capture_bytes == 0)
 		return;
-	end->stdout_stream.kept = keep_stream(run, &end->stdout_stream, "stdout");
-	end->stderr_stream.kept = keep_stream(run, &end->stderr_stream, "stderr");
+	keep_stream(run, &end->stdout_stream, "stdout");
+	keep_stream(run, &end->stderr_stream, "stderr");
+	if (keeps_stdin)
+		keep_stream(run, &end->stdin_stream, "stdin");
+	keep_timing(run);
 }
 
 void record_build_end(struct run *run)

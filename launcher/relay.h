@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "record.h"
+#include "timing.h"
 
 /*
  * One stream between the caller and the program, byte for byte, never
@@ -26,6 +27,8 @@ struct capture {
 	size_t head_len;
 	size_t tail_len, tail_next; /* kept bytes; where the next one goes */
 	uint64_t bytes;             /* all bytes seen */
+	struct timing *timing;      /* set by the owner after capture_init(), or NULL */
+	unsigned int stream;        /* its number there */
 };
 
 int capture_init(struct capture *capture, uint64_t limit, struct error *err);

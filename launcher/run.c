@@ -189,6 +189,7 @@ static int start(struct run *run, struct error *err)
 	run->notify.record_denials = run->profile.audit.denials != DENIALS_OFF;
 	run->notify.record_execs = run->profile.audit.execs == YES;
 	run->denials.arena = run->arena;
+	run->stdin_is_script = script_comes_on_stdin(run->options->arguments, program);
 	if (spawn_init(run, run->options->original, err) != 0)
 		return -1;
 	if (record_start(run, program, err) == 0 && attach_cgroup(run, err) == 0)

@@ -53,13 +53,16 @@ struct run {
 	int wait_status;    /* of the program; -1: not known */
 
 	struct relay in, out, err;
+	struct timing timing;
 	bool relaying; /* in, out and err are set up */
 	bool stdin_is_script;
 	struct notify notify;
 	struct denials denials;
 	struct sampler sampler;
 	bool sampling;
-	int sandbox_root_fd; /* the new root: its tmpfs is the scratch */
+	uint64_t seen_cpu_ns; /* the most that a look has seen */
+	uint64_t look_cpu_ns; /* what the looks themselves took */
+	int sandbox_root_fd;  /* the new root: its tmpfs is the scratch */
 	struct growth growth;
 	bool watches_growth, confirming;
 	uint64_t start_ns;      /* monotonic, when the program was let go */
@@ -88,6 +91,9 @@ void outcome_describe(struct run *run);
 /* limits.c: one look at the whole tree; nanoseconds until the next. */
 uint64_t limits_look(struct run *run);
 void limits_finish(struct run *run);
+/* Kills everything in the sandbox, after a last look at what it used: what dies with
+ * pid 1 is reaped by the kernel without being counted (zap_pid_ns_processes()). */
+void limits_kill(struct run *run);
 
 /* record_build.c */
 void record_build_start(struct run *run);
@@ -96,6 +102,7 @@ void record_build_end(struct run *run);
 /* script.c: the program and what it is told to run, with hashes and kept text. */
 void script_collect(struct run *run, const char *host_program);
 void script_stdin(struct run *run);
+bool script_comes_on_stdin(char *const *argv, const char *host_program);
 
 /* program.c: finds argv[0] as the program will be able to execute it. The errors are
  * ERROR_NOT_FOUND and ERROR_NOT_EXECUTABLE, with the line that would show it. */

@@ -133,50 +133,75 @@ static bool is_text_option(const struct interpreter *interpreter, const char *wo
 	return false;
 }
 
+static bool is_shell(const struct interpreter *interpreter)
+{
+	size_t len = strlen(interpreter->name);
+
+	return len >= 2 && strcmp(interpreter->name + len - 2, "sh") == 0 &&
+	       interpreter->name[0] != 't';
+}
+
+enum text_place { TEXT_NONE, TEXT_ARGUMENT, TEXT_FILE, TEXT_STDIN };
+
 /*
  * Walks the arguments as the interpreter would, as far as that matters here:
  * program text, the first word that is a file, or stdin when there is neither.
  */
-static void collect_arguments(struct run *run, const struct interpreter *interpreter,
-			      struct files *files)
+static enum text_place find_text(const struct interpreter *interpreter, char *const *argv,
+				 int *ret_index)
 {
-	char **argv = run->options->arguments;
+	struct stat st;
 
 	for (int i = 1; argv[i] != NULL; i++) {
+		*ret_index = i;
 		if (is_text_option(interpreter, argv[i]) && argv[i + 1] != NULL) {
-			struct record_file *file = add_file(run, files, "text", NULL);
-
-			file->bytes = strlen(argv[i + 1]);
-			keep_text(run, file, argv[i + 1], strlen(argv[i + 1]));
-			return;
+			*ret_index = i + 1;
+			return TEXT_ARGUMENT;
 		}
-		if (strcmp(argv[i], "-") == 0)
-			break;
+		if (strcmp(argv[i], "-") == 0 ||
+		    (is_shell(interpreter) && strcmp(argv[i], "-s") == 0))
+			return TEXT_STDIN;
 		if (strcmp(argv[i], "-m") == 0)
-			return;
+			return TEXT_NONE;
 		if (argv[i][0] == '-')
 			continue;
-		struct stat st;
-		if (stat(argv[i], &st) == 0 && S_ISREG(st.st_mode)) {
-			add_path(run, files, "script", argv[i]);
-			return;
-		}
-		if (strncmp(interpreter->name, "deno", 4) != 0)
-			return; /* an option's value, or a file that is not there */
+		if (stat(argv[i], &st) == 0 && S_ISREG(st.st_mode))
+			return TEXT_FILE;
+		/* an option's value, or a file that is not there; deno's first word is a verb */
+		if (strcmp(interpreter->name, "deno") != 0)
+			return TEXT_NONE;
 	}
-	run->stdin_is_script = true;
+	return TEXT_STDIN;
+}
+
+bool script_comes_on_stdin(char *const *argv, const char *host_program)
+{
+	const struct interpreter *interpreter = find_interpreter(host_program);
+	int index;
+
+	return interpreter != NULL && find_text(interpreter, argv, &index) == TEXT_STDIN;
 }
 
 void script_collect(struct run *run, const char *host_program)
 {
 	struct files files = {0};
 	const struct interpreter *interpreter = find_interpreter(host_program);
+	char **argv = run->options->arguments;
+	int index;
 
 	add_path(run, &files, "program", host_program);
 	if (starts_with_hash_bang(host_program))
 		add_path(run, &files, "script", host_program);
-	if (interpreter != NULL)
-		collect_arguments(run, interpreter, &files);
+	enum text_place place =
+		interpreter != NULL ? find_text(interpreter, argv, &index) : TEXT_NONE;
+	if (place == TEXT_ARGUMENT) {
+		struct record_file *file = add_file(run, &files, "text", NULL);
+
+		file->bytes = strlen(argv[index]);
+		keep_text(run, file, argv[index], strlen(argv[index]));
+	} else if (place == TEXT_FILE) {
+		add_path(run, &files, "script", argv[index]);
+	}
 	run->start.files = files.items;
 	run->start.file_count = files.count;
 }

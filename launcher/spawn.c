@@ -104,13 +104,37 @@ static void keep_ours(struct run *run, const struct pipes *pipes)
 	run->arm.idmap_count = 0;
 }
 
+/* Stdin is hashed while it is short, and kept on request or when it is the program text. */
+static uint64_t stdin_limit(const struct run *run)
+{
+	uint64_t limit = run->stdin_is_script ? 256 << 10 : 64 << 10;
+	uint64_t wanted = run->profile.audit.capture_bytes;
+
+	return run->profile.audit.keep_stdin == STDIN_KEEP && wanted > limit ? wanted : limit;
+}
+
+/* Replay wants to know when what was said, when there is something to replay. */
+static void start_timing(struct run *run)
+{
+	struct capture *const captures[] = {&run->in.capture, &run->out.capture,
+					    &run->err.capture};
+
+	if (run->profile.audit.capture_bytes == 0)
+		return;
+	timing_start(&run->timing);
+	for (unsigned int i = run->profile.audit.keep_stdin == STDIN_KEEP ? 0 : 1; i < 3; i++) {
+		captures[i]->timing = &run->timing;
+		captures[i]->stream = i;
+	}
+}
+
 static int start_relays(struct run *run, const struct pipes *pipes, struct error *err)
 {
 	uint64_t keep = run->profile.audit.capture_bytes;
 	bool discard = run->options->json;
 
-	if (relay_init(&run->in, STDIN_FILENO, pipes->stdio[0][1], false,
-		       run->stdin_is_script ? 256 << 10 : 0, err) != 0)
+	if (relay_init(&run->in, STDIN_FILENO, pipes->stdio[0][1], false, stdin_limit(run), err) !=
+	    0)
 		return -1;
 	run->in.count_delivered = true;
 	if (discard && keep < (1 << 20))
@@ -123,6 +147,7 @@ static int start_relays(struct run *run, const struct pipes *pipes, struct error
 		return -1;
 	relay_widen(run->out.from_fd);
 	relay_widen(run->err.from_fd);
+	start_timing(run);
 	run->relaying = true;
 	return 0;
 }

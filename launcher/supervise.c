@@ -134,7 +134,7 @@ static void on_grace(struct loop *loop)
 	if (loop->dying)
 		loop->give_up_wait = true;
 	else
-		sys_pidfd_send_signal(loop->run->init_pidfd, SIGKILL);
+		limits_kill(loop->run);
 }
 
 static void on_look(struct loop *loop)
@@ -166,7 +166,7 @@ static void on_signal(struct loop *loop)
 			loop->give_up_output = true;
 		} else if (loop->stopping) {
 			/* asked twice: no more grace */
-			sys_pidfd_send_signal(loop->run->init_pidfd, SIGKILL);
+			limits_kill(loop->run);
 		} else {
 			outcome_end(loop->run, END_CANCELLED, sig, NULL);
 			stop_gently(loop, sig);

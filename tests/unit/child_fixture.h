@@ -189,6 +189,15 @@ static inline bool take_message(struct message *ret_message, int *ret_fds, size_
 	return true;
 }
 
+static inline struct message take_exit(void)
+{
+	struct message message;
+
+	ck_assert(take_message(&message, NULL, NULL));
+	ck_assert_uint_eq(message.kind, MESSAGE_EXITED);
+	return message;
+}
+
 /* Init's wait status; it has to end by itself. */
 static inline int end_of_init(void)
 {

@@ -64,6 +64,7 @@ static const struct {
 	{"e/a r/a w/a", "erw/a"},
 	/* parents before children; '/' sorts before everything */
 	{"r/a-b r/a/b r/a", "r/a r/a/b</a (redundant) r/a-b"},
+	{"r/a/b r/a-b r/a", "r/a r/a/b</a (redundant) r/a-b"},
 	{"r/a. r/a/z r/a0 r/a", "r/a r/a/z</a (redundant) r/a. r/a0"},
 	{"r/ab r/a", "r/a r/ab"},
 	/* what adds nothing: write holds exec, exec holds read */
@@ -246,7 +247,8 @@ END_TEST
 /* Any order of the lists gives the same tree. */
 START_TEST(the_order_of_the_lists_does_not_matter)
 {
-	static const char *const words[] = {"w/w", "r/w/r", "e/usr", "h/w/h", "p/w/a/b", "n/w/n"};
+	static const char *const words[] = {"w/w",     "r/w/r", "e/usr", "h/w/h",
+					    "p/w/a/b", "n/w/n", "r/w-x"};
 	const char *first = NULL;
 
 	for (size_t start = 0; start < COUNT(words); start++) {

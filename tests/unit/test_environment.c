@@ -3,53 +3,13 @@
  * The program's environment and the program itself, found as they will be seen
  * inside: a folder "in" that a profile shows, a folder "out" that it does not.
  */
-#include <ftw.h>
-#include <unistd.h>
-
-#include "host_fixture.h"
+#include "environment_fixture.h"
 #include "run.h"
 
-static char base[] = "/tmp/sbox-environment-XXXXXX"; /* of all tests, removed at the end */
 static struct run *run;
 static struct options options;
 static struct file_entries entries;
 static char *arguments[2];
-
-static const char *in_base(const char *name)
-{
-	return arena_printf(&arena, "%s/%s", base, name);
-}
-
-static void put_program(const char *name, mode_t mode)
-{
-	FILE *file = fopen(in_base(name), "w");
-
-	ck_assert_ptr_nonnull(file);
-	fputs("#!/bin/sh\n", file);
-	ck_assert_int_eq(fclose(file), 0);
-	ck_assert_int_eq(chmod(in_base(name), mode), 0);
-}
-
-static void make_folders(void)
-{
-	static const char *const folders[] = {"in", "in/sub", "in/gone", "out", "cwd"};
-
-	for (size_t i = 0; i < COUNT(folders); i++)
-		ck_assert_int_eq(mkdir(in_base(folders[i]), 0755), 0);
-	put_program("in/tool", 0755);
-	put_program("in/both", 0755);
-	put_program("in/text", 0644);
-	put_program("in/python3", 0755);
-	put_program("out/both", 0755);
-	put_program("out/only-out", 0755);
-	put_program("cwd/local", 0755);
-	ck_assert_int_eq(mkdir(in_base("in/folder"), 0755), 0);
-	ck_assert_int_eq(symlink("../out/only-out", in_base("in/leads-out")), 0);
-	ck_assert_int_eq(symlink("../in/tool", in_base("out/leads-in")), 0);
-	ck_assert_int_eq(symlink("nowhere", in_base("in/dangling")), 0);
-	ck_assert_int_eq(symlink("in", in_base("link-to-in")), 0);
-	ck_assert_int_eq(symlink("out", in_base("link-to-out")), 0);
-}
 
 static void setup_run(void)
 {
@@ -393,14 +353,6 @@ static void add(TCase *tcase)
 	tcase_add_loop_test(tcase, programs_are_found, 0, ROWS(found_rows));
 	tcase_add_loop_test(tcase, what_is_not_found_is_explained, 0, ROWS(lost_rows));
 	tcase_add_test(tcase, without_a_current_folder);
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
 }
 
 int main(void)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many runs with mixed ends, some with sbox killed at random moments: nothing adds up.
+
+Short by default (60 runs, 8 of them killed); FULL=1: 500 runs, 50 killed.
+"""
+import fcntl
+import os
+import random
+import signal
+import time
+
+from sboxtest import cgroups, descendants, kill_tree, processes, test, wait_until
+
+FULL = os.environ.get("FULL") == "1"
+RUNS, KILLED, WIDTH = (500, 50, 4) if FULL else (60, 8, 4)
+KINDS = ("mnt", "user", "pid", "net", "uts", "ipc", "cgroup")
+
+# arguments, overrides
+ENDS = [(["true"], []), (["sh", "-c", "exit 3"], []), (["sh", "-c", "kill -SEGV $$"], []),
+        (["sleep", "30"], ["time.wall=200ms"]), (["yes"], ["process.output=64K"]),
+        (["no-such-program-xyz"], []), (["/etc"], []), (["true"], ["time.wal=1s"]),
+        (["sh", "-c", "(setsid sleep 100 &); exit 0"], []), (["sh", "-c", "rm -rf *; echo x > y"],
+                                                             ["file.writes=discard"]),
+        (["sh", "-c", "mkdir -p a/b; echo x > a/b/c; rm -r a"], []),
+        (["sh", "-c", "trap '' TERM; sleep 30"], ["time.wall=200ms", "time.grace=100ms"]),
+        (["sh", "-c", "for i in 1 2 3 4 5; do sleep 20 & done; exit 1"], []),
+        (["python3", "-c", "import multiprocessing as m; m.Pool(2).map(abs, [1, 2])"], [])]
+
+
+def namespaces():
+    """Distinct namespaces of all processes, as lsns counts them."""
+    found = set()
+    for pid in processes():
+        for kind in KINDS:
+            try:
+                found.add(os.readlink(f"/proc/{pid}/ns/{kind}"))
+            except OSError:
+                pass
+    return found
+
+
+def mounts():
+    with open("/proc/self/mountinfo") as lines:
+        return sorted(" ".join(line.split()[2:5]) for line in lines)
+
+
+def leases():
+    """Uid leases that nobody holds."""
+    found = []
+    for base, _, files in os.walk("/run/sbox") if os.geteuid() == 0 else ():
+        found += [os.path.join(base, name) for name in files if is_free(os.path.join(base, name))]
+    return sorted(found)
+
+
+def is_free(path):
+    """A lease that somebody holds is locked; a left one is not."""
+    try:
+        with open(path) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    except OSError:
+        return False
+
+
+def empty_cgroups():
+    found = []
+    for path in cgroups():
+        try:
+            with open(f"{path}/cgroup.procs") as procs:
+                if not procs.read().strip():
+                    found.append(path)
+        except OSError:
+            pass
+    return sorted(found)
+
+
+def state(t):
+    runs = f"{t.store}/runs"
+    return {"cgroups": empty_cgroups(), "mounts": mounts(),
+            "below us": len(descendants(os.getpid())),
+            "runs folders": sorted(os.listdir(runs)) if os.path.isdir(runs) else [],
+            "files in the workspace": sorted(os.listdir(t.ws))}
+
+
+def begin(t, number, draw):
+    argv, sets = ENDS[draw.randrange(len(ENDS))]
+    child = t.start(*argv, sets=sets, opts=["--quiet", "--label", f"n={number}"],
+                    stdin=-3, stdout=-3, stderr=-3)
+    child.number, child.kill_at = number, None
+    return child
+
+
+def wait_for_one(children):
+    """The first child that is over; kills those whose moment has come."""
+    while True:
+        now = time.monotonic()
+        for child in children:
+            if child.kill_at and now >= child.kill_at:
+                child.kill_at = None
+                if child.poll() is None:
+                    child.send_signal(signal.SIGKILL)
+            if child.poll() is not None:
+                return child
+        time.sleep(0.002)
+
+
+@test(parallel=False, timeout=900 if FULL else 240)
+def runs_of_every_kind_leave_nothing(t):
+    seed = int(os.environ.get("SEED", time.time_ns() % 1000000))
+    draw = random.Random(seed)
+    t.note(f"{RUNS} runs, {KILLED} of them killed; SEED={seed}")
+    t.sbox("true")
+    before, spaces, leased = state(t), namespaces(), leases()
+    to_kill = set(draw.sample(range(RUNS), KILLED))
+    running, number, killed = [], 0, 0
+    while number < RUNS or running:
+        while number < RUNS and len(running) < WIDTH:
+            child = begin(t, number, draw)
+            if number in to_kill:
+                child.kill_at = time.monotonic() + draw.uniform(0, 0.12)
+            running.append(child)
+            number += 1
+        over = wait_for_one(running)
+        killed += over.returncode == -signal.SIGKILL
+        running.remove(over)
+        t.background.remove(over)
+    settle(t)
+    check_after(t, before, spaces, leased, killed)
+
+
+def settle(t):
+    """One more start removes what killed ones could not."""
+    wait_until(lambda: not descendants(os.getpid()))
+    t.no_process_left()
+    run = t.sbox("true")
+    t.ended(run, "exited", 0)
+
+
+def check_after(t, before, spaces, leased, killed):
+    after = state(t)
+    after["files in the workspace"] = before["files in the workspace"]
+    t.equal(after, before, "left on the machine")
+    t.equal([path for path in leases() if path not in leased], [], "leases left")
+    t.check(wait_until(lambda: not namespaces() - spaces, 10), f"namespaces left: {namespaces() - spaces}")
+    t.note(f"{killed} really killed")
+    records = t.records()
+    started = {r["run"] for r in records if r["type"] == "run.start"}
+    ended = {r["run"] for r in records if r["type"] == "run.end"}
+    t.equal(len([r for r in records if r["type"] == "run.end"]), len(ended), "one end a run")
+    unfinished = started - ended
+    t.check(len(unfinished) <= killed, f"{len(unfinished)} without an end, {killed} killed")
+    listed = t.audit("list", "--unfinished")
+    missing = [run for run in unfinished if run not in listed.text]
+    t.equal(missing, [], f"not listed as unfinished: {listed}")
+    wrong = [run for run in ended if run in listed.text]
+    t.equal(wrong, [], "finished runs listed as unfinished")
+    t.check(all(a["seq"] + 1 == b["seq"] for a, b in zip(records, records[1:])), "sequence numbers")
+
+
+@test(parallel=False, timeout=120)
+def killed_at_every_moment_of_the_start(t):
+    """kill -9 of sbox 0 to 20 ms after it began: the program dies too, the next start cleans up."""
+    steps = 60 if FULL else 20
+    for step in range(steps):
+        child = t.start("sleep", "60", opts=["--quiet"], stdin=-3, stdout=-3, stderr=-3)
+        time.sleep(step * 0.02 / steps)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        t.background.remove(child)
+        gone = time.monotonic() + 5
+        while descendants(os.getpid()) and time.monotonic() < gone:
+            time.sleep(0.005)
+        left = descendants(os.getpid())
+        if left:
+            kill_tree(os.getpid(), itself=False)
+        t.equal(left, [], f"alive 5 s after kill -9 at {step * 20 / steps:.1f} ms")
+    settle(t)
