@@ -206,6 +206,18 @@ static const struct arg_row openat_rows[] = {REFUSE_SET_ID_CREATE(2, 3), {.when 
 static const struct arg_row mknod_rows[] = {MKNOD_ROWS(1)};
 static const struct arg_row mknodat_rows[] = {MKNOD_ROWS(2)};
 
+/*
+ * Pid 1 has the program's uid, which is all that these ask for (prlimit(2),
+ * sched(7)): a limit of no processor time would kill it, and with it the run's record of
+ * how the program ended.
+ */
+static const struct arg_row pid_rows[] = {
+	{.when = {IN(0, LOW_WORD, ONE(1))},
+	 .errnum = EPERM, .boundary = BOUNDARY_PROCESS, .object = OBJECT_PID_1,
+	 .never = "pid 1 keeps the sandbox together"},
+	{.when = {REST}, ALLOW},
+};
+
 #define CHECK(names, rows) {names, rows, sizeof(rows) / sizeof((rows)[0])}
 
 const struct arg_check arg_checks[] = {
@@ -223,6 +235,7 @@ const struct arg_check arg_checks[] = {
 	CHECK("openat", openat_rows),
 	CHECK("mknod", mknod_rows),
 	CHECK("mknodat", mknodat_rows),
+	CHECK("prlimit64 sched_setaffinity sched_setscheduler sched_setparam sched_setattr", pid_rows),
 };
 /* clang-format on */
 const size_t arg_check_count = sizeof(arg_checks) / sizeof(arg_checks[0]);

@@ -46,6 +46,7 @@ enum arg_object {
 	OBJECT_SECCOMP,
 	OBJECT_MODE,
 	OBJECT_FILE_TYPE,
+	OBJECT_PID_1,
 };
 
 enum { ARG_CONDITIONS = 3 };

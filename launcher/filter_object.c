@@ -140,6 +140,7 @@ static const char *name_of(enum arg_object object, uint64_t arg)
 		return "SECCOMP_FILTER_FLAG_NEW_LISTENER";
 	case OBJECT_FILE_TYPE:
 		return find(file_types, value & S_IFMT, "unknown file type");
+	case OBJECT_PID_1:
 	case OBJECT_NONE:
 	case OBJECT_MODE:
 		break;
@@ -152,6 +153,10 @@ bool arg_object_text(const struct arg_row *row, const uint64_t args[6], char *bu
 	uint64_t arg = args[row->object_arg];
 	const char *name = name_of(row->object, arg);
 
+	if (row->object == OBJECT_PID_1) {
+		snprintf(buf, size, "pid 1");
+		return true;
+	}
 	if (row->object == OBJECT_MODE)
 		snprintf(buf, size, "mode %04o", (unsigned)(arg & 07777));
 	else if (name != NULL)

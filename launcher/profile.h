@@ -46,6 +46,8 @@ enum on_timeout { ON_TIMEOUT_KILL, ON_TIMEOUT_FREEZE };
 enum keep_scripts { SCRIPTS_KEEP, SCRIPTS_HASH };
 enum keep_stdin { STDIN_NO, STDIN_KEEP };
 enum yes_no { NO, YES };
+enum audit_sync { SYNC_NONE, SYNC_EACH, SYNC_GROUP };
+enum audit_anchor { ANCHOR_NONE, ANCHOR_SYSLOG };
 enum denial_level { DENIALS_FULL, DENIALS_CALLS, DENIALS_OFF };
 
 /* Where a key got its value: file is NULL when it has its default. */
@@ -107,6 +109,9 @@ struct profile {
 		enum yes_no execs;
 		enum denial_level denials;
 		struct string_list redact;
+		enum audit_sync sync;
+		const char *keep, *segment; /* store_parse_limits() reads them */
+		enum audit_anchor anchor;
 	} audit;
 };
 

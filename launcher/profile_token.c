@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "nearest.h"
+#include "store.h"
 
 /*
  * What one element of a list, or one text, may look like. Each function
@@ -230,6 +231,14 @@ static const char *syscall_fault(struct arena *arena, const char *text)
 			    text_show(arena, text));
 }
 
+static const char *limits_fault(struct arena *arena, const char *text)
+{
+	uint64_t ms, bytes;
+	const char *wrong = store_parse_limits(text, &ms, &bytes);
+
+	return wrong ? arena_printf(arena, "%s %s", text_show(arena, text), wrong) : NULL;
+}
+
 static const char *hostname_fault(struct arena *arena, const char *text)
 {
 	if (is_host_name(text, "", 64))
@@ -278,7 +287,8 @@ static const struct {
 	{KEY_PRIVILEGE_USER, user_fault},        {KEY_PRIVILEGE_CAPABILITIES, capability_fault},
 	{KEY_PRIVILEGE_SYSCALLS, syscall_fault}, {KEY_PRIVILEGE_APPARMOR, label_fault},
 	{KEY_PRIVILEGE_SELINUX, label_fault},    {KEY_ENVIRONMENT_KEEP, keep_fault},
-	{KEY_ENVIRONMENT_SET, set_fault},
+	{KEY_ENVIRONMENT_SET, set_fault},        {KEY_AUDIT_KEEP, limits_fault},
+	{KEY_AUDIT_SEGMENT, limits_fault},
 };
 
 const char *token_fault(struct arena *arena, const struct key *key, const char *text)

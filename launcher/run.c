@@ -52,6 +52,7 @@ static int prepare(struct run *run, struct error *err)
 	if (store_open(&run->store, context.store, context.uid, err) != 0)
 		return -1;
 	run->store_is_open = true;
+	run_set_store_policy(run);
 	if (store_run_sweep(&run->store, undo_line, NULL, err) != 0)
 		return -1;
 	if (host_probe(run->arena, &run->host, err) != 0 ||
@@ -155,7 +156,8 @@ static int record_start(struct run *run, const char *program, struct error *err)
 	record_build_start(run);
 	if (store_reserve(&run->store, END_ROOM, err) != 0)
 		return -1;
-	if (store_append(&run->store, render_start(run->arena, &run->start), true, err) != 0)
+	if (store_append(&run->store, render_start(run->arena, &run->start),
+			 run->store.policy.sync, err) != 0)
 		return -1;
 	run->started_on_record = true;
 	return 0;
@@ -227,7 +229,8 @@ static void record_refusal(struct run *run)
 		return;
 	record_build_start(run);
 	run->started_on_record =
-		store_append(&run->store, render_start(run->arena, &run->start), false, &err) == 0;
+		store_append(&run->store, render_start(run->arena, &run->start), STORE_SYNC_NONE,
+			     &err) == 0;
 }
 
 static void fail(struct run *run, const struct error *err)
@@ -259,7 +262,8 @@ static void finish(struct run *run)
 	outcome_describe(run);
 	record_build_end(run);
 	if (run->started_on_record &&
-	    store_append(&run->store, render_end(run->arena, &run->end), true, &err) != 0) {
+	    store_append(&run->store, render_end(run->arena, &run->end), run->store.policy.sync,
+			 &err) != 0) {
 		/* never silent: the run happened, its end is not on disk */
 		fprintf(stderr, "sbox: the end of run %s is not on record: %s\n", run->id,
 			err.text);
@@ -298,8 +302,10 @@ static void cleanup(struct run *run)
 	/* what is left over is for the next start to remove */
 	if (run->run_lock_fd >= 0 && run->end.leftover == NULL)
 		store_run_finish(&run->store, run->id, run->run_lock_fd);
-	if (run->store_is_open)
+	if (run->store_is_open) {
+		store_prune_when_due(&run->store);
 		store_close(&run->store);
+	}
 }
 
 /* In the arena, not on the stack: the caller's stack limit may be small. */

@@ -108,6 +108,9 @@ bool script_comes_on_stdin(char *const *argv, const char *host_program);
  * ERROR_NOT_FOUND and ERROR_NOT_EXECUTABLE, with the line that would show it. */
 int program_find(struct run *run, const char **ret_host_path, struct error *err);
 
+/* run_policy.c: from [audit] to run->store, which is open. */
+void run_set_store_policy(struct run *run);
+
 /* environment.c */
 const char *environment_path(struct run *run);
 char *const *environment_make(struct run *run);

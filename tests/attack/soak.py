@@ -159,11 +159,11 @@ def check_after(t, before, spaces, leased, killed):
 
 @test(parallel=False, timeout=120)
 def killed_at_every_moment_of_the_start(t):
-    """kill -9 of sbox 0 to 20 ms after it began: the program dies too, the next start cleans up."""
-    steps = 60 if FULL else 20
+    """kill -9 of sbox 0 to 12 ms after it began: the program dies too, the next start cleans up."""
+    steps = 400 if FULL else 100
     for step in range(steps):
         child = t.start("sleep", "60", opts=["--quiet"], stdin=-3, stdout=-3, stderr=-3)
-        time.sleep(step * 0.02 / steps)
+        time.sleep(step * 0.012 / steps)
         child.send_signal(signal.SIGKILL)
         child.wait()
         t.background.remove(child)
@@ -173,5 +173,5 @@ def killed_at_every_moment_of_the_start(t):
         left = descendants(os.getpid())
         if left:
             kill_tree(os.getpid(), itself=False)
-        t.equal(left, [], f"alive 5 s after kill -9 at {step * 20 / steps:.1f} ms")
+        t.equal(left, [], f"alive 5 s after kill -9 at {step * 12 / steps:.1f} ms")
     settle(t)

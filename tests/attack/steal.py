@@ -49,11 +49,12 @@ def real_homes_are_not_there(t):
 
 @test()
 def deleting_everything(t):
-    """rm -rf / inside: only the workspace, which was given to the program, is hit."""
+    """rm -rf of the system: only the workspace, which was given to the program, is hit."""
     walls_stand(t)
     t.write("mine", "x")
     t.write(f"{t.dir}/next-door", "x")
-    t.sbox("rm", "-rf", "--no-preserve-root", "/", timeout=60)
+    t.sbox("rm", "-rf", "/etc", "/home", "/root", "/tmp", "/usr/bin", "/usr/local", "/dev", "/var", "/bin",
+           timeout=60)
     t.check(os.path.exists(f"{t.dir}/next-door") and os.path.exists("/usr/bin/env"), "host")
     t.check(os.path.exists(f"{t.store}/log.jsonl"), "the record")
     t.equal(os.listdir(t.ws), [], "what was given may be deleted")

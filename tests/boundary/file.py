@@ -161,6 +161,19 @@ def protected_names_stay_as_they_are(t, mode):
 
 
 @test()
+def protected_file_replaced_by_the_host(t):
+    """An atomic save on the host takes the protection's mount away: the run ends, and says why."""
+    t.write(".git/config", "[core]\n")
+    child = t.start("sh", "-c", "echo up; sleep 30", sets=[f"file.protect={t.ws}/.git/config"])
+    child.stdout.readline()
+    t.write(".git/config.lock", "[core]\n\tnew = 1\n")
+    os.rename(f"{t.ws}/.git/config.lock", f"{t.ws}/.git/config")
+    _, err = t.communicate(child, None, 15)
+    t.equal((child.returncode, t.records()[-1]["end"]["kind"]), (137, "boundary_lost"), err)
+    t.has(err, "protected")
+
+
+@test()
 def protected_tree_beside_free_names(t):
     t.write(".git/hooks/x", "x")
     run = t.sbox("sh", "-c", "echo a > .git/index && mkdir .git/objects && echo b > free",

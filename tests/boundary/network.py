@@ -238,3 +238,22 @@ def network_allow_without_its_gate_is_refused(t):
         raise Skip("the gate is built: its own tests cover it")
     t.equal((run.code, run.out), (125, b""), run)
     t.has(run.errtext, "network")
+
+
+@test()
+def second_run_with_a_network_in_the_same_workspace(t):
+    """A path socket in a shared workspace would lend one run's network to the other."""
+    serve = "import socket\ns = socket.socket(socket.AF_UNIX); s.bind('door'); s.listen(); " \
+            "print('up', flush=True)\nwhile True: s.accept()[0].sendall(b'network')\n"
+    first = t.start("sh", "-c", "echo up; sleep 20", opts=["--quiet"])
+    first.stdout.readline()
+    second = t.start(PYTHON, "-c", serve, sets=["network.mode=host"], opts=["--quiet"])
+    opened = second.stdout.readline()
+    if opened:
+        third = connect(t, t.sbox, "AF_UNIX", "SOCK_STREAM", f"{t.ws}/door", 0)
+        t.check("reached" not in third.text, f"a run without network uses the door of one with: {third}")
+    else:
+        t.equal(second.wait(), 125, "a second run with another policy is refused")
+    for child in (first, second):
+        child.terminate()
+        t.communicate(child, None, 20)

@@ -35,6 +35,13 @@ static void empty_filter_with_listener(void)
 	put_filter(&no_code, 1);
 }
 
+/* The plain filter is for EBUSY alone. */
+static void empty_filter_with_listener_and_a_plain_one(void)
+{
+	empty_filter_with_listener();
+	list[list_count - 1].plain_filter = &allow_all;
+}
+
 static void a_second_listener(void)
 {
 	put_fork();
@@ -106,6 +113,7 @@ static const struct row {
 	{nobody_lets_the_program_go, EPIPE, 1, WAIT},
 	{empty_filter, EINVAL, 1, STAY},
 	{empty_filter_with_listener, EINVAL, 3, STAY},
+	{empty_filter_with_listener_and_a_plain_one, EINVAL, 3, STAY},
 	{a_second_listener, EBUSY, 3, STAY},
 	{a_second_listener_and_an_empty_filter, EINVAL, 4, STAY},
 	{exec_of_nothing, ENOENT, 1, STAY},

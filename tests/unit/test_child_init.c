@@ -111,12 +111,17 @@ END_TEST
 /* Of the whole group, which is the program's session. */
 START_TEST(a_signal_reaches_the_children_too)
 {
-	put_usual("sleep 20 & wait; exit 3");
+	char late[80], script[200];
+
+	snprintf(late, sizeof(late), "%s.late", marker);
+	snprintf(script, sizeof(script), "(sleep 0.5; : > %s) & wait", late);
+	put_usual(script);
 	start(0);
 	wait_for_program();
-	usleep(100000);
 	send_message(MESSAGE_SIGNAL, SIGKILL);
 	ck_assert_int_eq(take_exit().status, SIGKILL);
+	usleep(700000);
+	ck_assert_msg(unlink(late) != 0, "a child lives on");
 }
 END_TEST
 

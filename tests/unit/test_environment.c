@@ -158,6 +158,7 @@ static const struct {
 	{"*", " LANG LANGUAGE LC_ALL LC_TIME EMPTY"},
 	{"LANG*", " LANG LANGUAGE"},
 	{"LANG=C", ""},
+	{"LANG=*", ""},
 	{"ABSENT", ""},
 	{"*LANG", ""},
 };

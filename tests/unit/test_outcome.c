@@ -248,6 +248,7 @@ static struct step fault_steps[] = {
 	{.id = STEP_LANDLOCK},
 	{.id = STEP_INNER_USER, .text = "1000 0 1", .source = "1000 0 1"},
 	{.id = STEP_EXEC, .path = "/usr/bin/tool"},
+	{.id = STEP_SOURCE, .source = "/beyond the end"},
 };
 
 static const struct {
@@ -269,6 +270,8 @@ static const struct {
 	/* nothing that came through the pipe is believed to be in range */
 	{STEP_LANDLOCK, EPERM, 4000000000U, 1, END_SBOX_ERROR, 125,
 	 "set-up step landlock failed (call 1): Operation not permitted"},
+	{STEP_LANDLOCK, EPERM, 6, 1, END_SBOX_ERROR, 125,
+	 "set-up step landlock failed (call 1): Operation not permitted"},
 	{STEP_MAX, EPERM, 0, 1, END_SBOX_ERROR, 125, "set-up step ?"},
 	{UINT32_MAX, EPERM, UINT32_MAX, 0, END_SBOX_ERROR, 125, "set-up step ?"},
 	/* the program itself */
@@ -284,7 +287,7 @@ static const struct {
 
 START_TEST(a_fault_is_named)
 {
-	run->arm.steps = (struct steps){.items = fault_steps, .count = COUNT(fault_steps)};
+	run->arm.steps = (struct steps){.items = fault_steps, .count = COUNT(fault_steps) - 1};
 	run->fault = (struct fault){.id = fault_rows[_i].id,
 				    .errnum = fault_rows[_i].errnum,
 				    .index = fault_rows[_i].index,
@@ -300,7 +303,7 @@ END_TEST
 
 START_TEST(a_map_is_not_the_name_of_what_failed)
 {
-	run->arm.steps = (struct steps){.items = fault_steps, .count = COUNT(fault_steps)};
+	run->arm.steps = (struct steps){.items = fault_steps, .count = COUNT(fault_steps) - 1};
 	run->fault = (struct fault){STEP_INNER_USER, ENOSPC, 4, 1};
 	outcome_exited(run);
 	ck_assert_str_eq(sentence(),

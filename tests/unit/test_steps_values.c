@@ -237,6 +237,27 @@ START_TEST(a_file_cannot_be_thrown_away)
 }
 END_TEST
 
+/* And when the profile takes that: it is not written to behind its back, wherever it lies. */
+START_TEST(a_file_that_cannot_be_thrown_away_is_read_only)
+{
+	profile.file.writes = WRITES_DISCARD;
+	profile.file.on_missing = ON_MISSING_ALLOW;
+	if (_i == 1)
+		add_folder(PATH_READ, "/work");
+	add_path(PATH_WRITE, "/work/log", S_IFREG | 0644);
+	make_steps();
+	for (size_t i = 0; i < arm.steps.count; i++) {
+		const struct step *step = &arm.steps.items[i];
+		bool mounts = step->id == STEP_SOURCE ||
+			      (step->id == STEP_SELF_BIND && strcmp(step->path, "work/log") == 0);
+
+		ck_assert_msg(!mounts || (step->value[2] & MOUNT_ATTR_RDONLY) != 0,
+			      "%s is writable",
+			      step->id == STEP_SOURCE ? step->source : step->path);
+	}
+}
+END_TEST
+
 START_TEST(a_restriction_is_lifted_below_by_name)
 {
 	add_write("/work");
@@ -304,6 +325,7 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, no_filter_step_without_seccomp);
 	tcase_add_test(tcase, layers_are_numbered_and_share_one_size);
 	tcase_add_test(tcase, a_file_cannot_be_thrown_away);
+	tcase_add_loop_test(tcase, a_file_that_cannot_be_thrown_away_is_read_only, 0, 2);
 	tcase_add_test(tcase, a_restriction_is_lifted_below_by_name);
 	tcase_add_loop_test(tcase, sorting_is_stable, 0, 20);
 	tcase_add_test(tcase, names_are_told_apart);
