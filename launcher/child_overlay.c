@@ -132,8 +132,13 @@ int child_overlay(struct child *child, const struct step *step)
 	int overlay = make_overlay_as((uid_t)step->value[1]);
 	if (overlay < 0)
 		return 4;
-	if (sys_move_mount(overlay, "", child->root_fd, step->path, MOVE_MOUNT_F_EMPTY_PATH) != 0)
+	/* the place may lie in a tree of the host's */
+	int target = sys_openat2(child->root_fd, step->path, O_PATH | O_NOFOLLOW | O_CLOEXEC,
+				 RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	if (target < 0 || sys_move_mount(overlay, "", target, "",
+					 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0)
 		return 5;
+	close(target);
 	close(overlay);
 	return chdir("/") != 0 ? 6 : 0;
 }

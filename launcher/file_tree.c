@@ -133,6 +133,10 @@ static int bind_within(struct arm *arm, const struct file_entry *entry, struct e
 	/* above an overlay the numbers are the overlay's */
 	if (arm->profile->file.writes == WRITES_DISCARD) {
 		step->value[0] = step->value[1] = 0;
+		if ((entry->kinds & KIND(PATH_WRITE)) != 0) {
+			step->value[2] |= MOUNT_ATTR_RDONLY;
+			step->value[3] &= ~(uint64_t)MOUNT_ATTR_RDONLY;
+		}
 		/* a layer of its own further down keeps its own flags */
 		step->flags = 1;
 	}

@@ -12,6 +12,7 @@
 #include "file_entries.h"
 #include "identity.h"
 #include "locate.h"
+#include "roots.h"
 #include "sys.h"
 
 /*
@@ -156,8 +157,8 @@ static int record_start(struct run *run, const char *program, struct error *err)
 	record_build_start(run);
 	if (store_reserve(&run->store, END_ROOM, err) != 0)
 		return -1;
-	if (store_append(&run->store, render_start(run->arena, &run->start),
-			 run->store.policy.sync, err) != 0)
+	if (store_append(&run->store, render_start(run->arena, &run->start), run->store.policy.sync,
+			 err) != 0)
 		return -1;
 	run->started_on_record = true;
 	return 0;
@@ -178,6 +179,10 @@ static int start(struct run *run, struct error *err)
 	const char *program = NULL;
 
 	if (store_run_begin(&run->store, run->id, &run->run_lock_fd, err) != 0)
+		return -1;
+	if (run->profile.file.writes == WRITES_KEEP &&
+	    roots_lease(run->arena, &run->store, &run->host.paths[PATH_WRITE],
+			run->profile.network.mode == NETWORK_HOST, err) != 0)
 		return -1;
 	if (make_cgroup(run, err) != 0 || arm(run, &program, err) != 0 ||
 	    watch_growth(run, err) != 0)
@@ -228,9 +233,8 @@ static void record_refusal(struct run *run)
 	if (!run->store_is_open || run->started_on_record)
 		return;
 	record_build_start(run);
-	run->started_on_record =
-		store_append(&run->store, render_start(run->arena, &run->start), STORE_SYNC_NONE,
-			     &err) == 0;
+	run->started_on_record = store_append(&run->store, render_start(run->arena, &run->start),
+					      STORE_SYNC_NONE, &err) == 0;
 }
 
 static void fail(struct run *run, const struct error *err)
@@ -261,9 +265,8 @@ static void finish(struct run *run)
 
 	outcome_describe(run);
 	record_build_end(run);
-	if (run->started_on_record &&
-	    store_append(&run->store, render_end(run->arena, &run->end), run->store.policy.sync,
-			 &err) != 0) {
+	if (run->started_on_record && store_append(&run->store, render_end(run->arena, &run->end),
+						   run->store.policy.sync, &err) != 0) {
 		/* never silent: the run happened, its end is not on disk */
 		fprintf(stderr, "sbox: the end of run %s is not on record: %s\n", run->id,
 			err.text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
  * (since 3.18 a mount point can be removed by others). The kernel tells of
  * each change through poll on mountinfo; the run then ends.
  */
+
+enum { TEXT_MAX = 1 << 20 };
 
 static size_t count_lines(int fd)
 {
@@ -45,11 +48,37 @@ void mounts_watch(struct loop *loop)
 	loop_watch(loop, SOURCE_MOUNTS, loop->mounts_fd, EPOLLPRI);
 }
 
+/* Which covered name has no mount any more: the fifth field of a line, mountinfo's escapes aside.
+ */
+static const char *find_lost(struct run *run, int fd)
+{
+	static const enum path_kind kinds[] = {PATH_HIDE, PATH_PROTECT};
+	char *text = arena_alloc(run->arena, TEXT_MAX + 1);
+	ssize_t len, got = 0;
+
+	while ((len = pread(fd, text + got, (size_t)(TEXT_MAX - got), got)) > 0)
+		got += len;
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < run->host.paths[kinds[k]].count; i++) {
+			const char *path = run->host.paths[kinds[k]].items[i].path;
+
+			if (strstr(text, arena_printf(run->arena, " %s ", path)) == NULL)
+				return path;
+		}
+	return "a name";
+}
+
 void mounts_changed(struct loop *loop)
 {
+	struct run *run = loop->run;
 	size_t now = count_lines(loop->mounts_fd);
 
 	/* none when pid 1 is gone */
-	if (now != 0 && now < loop->mount_count)
-		outcome_kill(loop->run, END_BOUNDARY_LOST, "file.hide");
+	if (now == 0 || now >= loop->mount_count || run->ended)
+		return;
+	outcome_kill(run, END_BOUNDARY_LOST, "file.hide");
+	run->end.message = arena_printf(run->arena,
+					"killed: %s is hidden or protected and was replaced from "
+					"outside during the run",
+					find_lost(run, loop->mounts_fd));
 }
