@@ -42,8 +42,8 @@ CPPFLAGS += -D_GNU_SOURCE -Ilauncher -Iaudit -I$(BUILD) \
 # The launcher is static: it starts faster, and no LD_* variable of the caller reaches it.
 LAUNCHER_LINK := $(if $(SANITIZE),-pie,-static-pie) -Wl,-z,relro,-z,now,-z,noexecstack $(SAN)
 PROGRAM_LINK  := -pie -Wl,-z,relro,-z,now,-z,noexecstack $(SAN)
-LAUNCHER_LIBS := -linih -lseccomp -lcap-ng -lnettle
-AUDIT_LIBS    := -ljansson -lnettle
+LAUNCHER_LIBS := -linih -lseccomp -lcap-ng -lnettle -lz
+AUDIT_LIBS    := -ljansson -lnettle -lz
 
 launcher_src := $(filter-out launcher/main.c launcher/gen_%.c,$(wildcard launcher/*.c))
 audit_src    := $(filter-out audit/sbox-audit.c $(wildcard audit/cmd_*.c),$(wildcard audit/*.c))

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "arena.h"
+#include "cmd_log.h"
 #include "store.h"
 
 /* What the verbs of sbox-audit share. */
@@ -23,22 +24,14 @@ struct cmd_options {
 int cmd_list(const struct cmd_options *options);
 int cmd_show(const struct cmd_options *options);
 
-/* A store, read from its first record to the last one that was whole at the start. */
-struct cmd_log {
-	struct store store;
-	FILE *file;
-	off_t left; /* bytes not yet read */
-	char *line;
-	size_t room;
-	unsigned long number; /* of the line */
-	unsigned long bad;    /* lines that were no records: each was named on stderr */
-};
-
-/* 0, or -1 after saying why on stderr. */
-int cmd_log_open(struct cmd_log *log, const char *dir, struct arena *arena);
-/* The next record, to be released with json_decref(); NULL at the end. */
-json_t *cmd_log_next(struct cmd_log *log);
-void cmd_log_close(struct cmd_log *log);
+/*
+ * A verb whose options are its own parses them itself: int cmd_grep(int argc, char **argv), with
+ * argv[0] the program and argv[1] the first word after the verb, and has a row with .main in
+ * sbox-audit.c. One that lives with struct cmd_options has a row with .run.
+ */
+int cmd_init(int argc, char **argv);
+int cmd_prune(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 
 /* "finished", "running" or "unfinished". */
 const char *cmd_run_state(struct cmd_log *log, const char *run, bool has_end);
@@ -61,14 +54,19 @@ const char *text_member(struct arena *arena, const json_t *object, const char *k
 /* Quoted as for a shell, where that is needed. */
 const char *text_argument(struct arena *arena, struct bytes bytes);
 const char *text_arguments(struct arena *arena, const json_t *argv);
+/* One line; tabs and backslashes stay. */
+const char *text_line(struct arena *arena, struct bytes bytes);
 /* Many lines, as they are, each behind a bar. */
 void text_print_block(struct arena *arena, struct bytes bytes);
 
 /* "12 ms", "3.250 s", "2m05s"; "-" for null. */
 const char *text_duration(struct arena *arena, const json_t *nanoseconds);
+void text_duration_into(char *text, size_t room, uint64_t nanoseconds); /* UINT64_MAX: "-" */
 /* "exited 0", "signaled SIGSEGV", "timeout". */
 const char *text_end(struct arena *arena, const json_t *record);
 /* Columns that it takes, wide characters aside. */
 size_t text_width(const char *text);
+/* At most `width` columns of it, with "…" where something is missing. */
+const char *text_cut(struct arena *arena, const char *text, size_t width);
 
 #endif

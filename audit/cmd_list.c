@@ -1,207 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cmd.h"
+#include "cmd_read.h"
 
+#include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 7, PROGRAM_WIDTH = 48 };
+#include "record.h"
+#include "render_parts.h"
 
-/* One run: what of its records is shown. */
-struct row {
-	const char *run; /* as in the record, for comparing */
-	bool has_end;
-	const char *state;
-	const char *column[COLUMNS]; /* time, run, user, profile, program, end, duration */
-	json_t *json;                /* the same for --json */
+enum column { TIME, RUN, USER, PROFILE, PROGRAM, END, DURATION, COLUMNS };
+enum { CELL = 64 };
+
+/* One line: text that the index has, and text made here. */
+struct line {
+	struct bytes cell[COLUMNS];
+	size_t width[COLUMNS];
+	char time[TIME_TEXT_SIZE], end[CELL], duration[CELL];
 };
 
-enum column { TIME, RUN, USER, PROFILE, PROGRAM, END, DURATION };
-
-struct rows {
-	struct arena arena;
-	struct row *row;
-	size_t count;
-};
-
-/* "2026-11-29 22:18:55": seconds are enough in a table. */
-static const char *short_time(struct arena *arena, const json_t *record)
+static void put_cell(struct line *line, enum column column, const char *text)
 {
-	const char *time = text_member(arena, record, "time");
-
-	if (strlen(time) < 20)
-		return time;
-	return arena_printf(arena, "%.10s %.8s", time, time + 11);
+	line->cell[column] = (struct bytes){text, strlen(text)};
+	line->width[column] = strlen(text);
 }
 
-static const char *user_name(struct arena *arena, const json_t *record)
+static void put_ref(struct line *line, const struct index *index, enum column column,
+		    struct index_ref ref, size_t width)
 {
-	const json_t *who = json_object_get(record, "who");
-	const json_t *user = json_object_get(who, "user");
-
-	return json_is_null(user) ? text_member(arena, who, "real_uid") : text_value(arena, user);
+	line->cell[column] = index_text(index, ref);
+	line->width[column] = width;
+	if (line->cell[column].len == 0)
+		put_cell(line, column, "-");
 }
 
-static const char *cut(struct arena *arena, const char *text, size_t width)
+static void end_text(char text[CELL], const struct index_row *row)
 {
-	const char *end = text;
+	bool by_signal = row->kind == END_SIGNALED || row->kind == END_CANCELLED;
+	const char *name = row->kind < END_KIND_MAX ? end_kind_names[row->kind] : "unknown";
+	const char *signal = by_signal ? sigabbrev_np(row->code) : NULL;
 
-	if (text_width(text) <= width)
-		return text;
-	for (size_t seen = 0; seen < width; end++)
-		seen += ((unsigned char)*end & 0xc0) != 0x80;
-	while (end > text && ((unsigned char)*--end & 0xc0) == 0x80)
-		continue;
-	return arena_printf(arena, "%.*s…", (int)(end - text), text);
+	if (signal != NULL)
+		snprintf(text, CELL, "%s SIG%s", name, signal);
+	else if (row->code >= 0)
+		snprintf(text, CELL, "%s %" PRId32, name, row->code);
+	else
+		snprintf(text, CELL, "%s", name);
 }
 
-static struct row *find_row(struct rows *rows, const char *run)
+static void make_line(const struct index *index, const struct index_row *row, struct line *line)
 {
-	/* from the end: a run's two records are near to each other */
-	for (size_t i = rows->count; i > 0; i--)
-		if (strcmp(rows->row[i - 1].run, run) == 0)
-			return &rows->row[i - 1];
-	static const char *const members[] = {"run",  "time",  "user", "real_uid", "profile",
-					      "argv", "state", "end",  "wall_ns"};
-	struct row *row = ARENA_PUSH(&rows->arena, rows->row, rows->count);
-	*row = (struct row){.run = arena_strdup(&rows->arena, run), .json = json_object()};
-	for (int i = 0; i < COLUMNS; i++)
-		row->column[i] = "-";
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		json_object_set_new(row->json, members[i], json_null());
-	return row;
-}
-
-/* A member of --json: copied from the record, so that nothing is lost; it was null so far. */
-static void copy(struct row *row, const char *key, const json_t *value)
-{
-	if (value != NULL)
-		json_object_set(row->json, key, (json_t *)value);
-}
-
-static void add_start(struct arena *arena, struct row *row, const json_t *record)
-{
-	const json_t *profile = json_object_get(record, "profile");
-	const json_t *argv = json_object_get(record, "argv");
-
-	row->column[TIME] = short_time(arena, record);
-	row->column[RUN] = text_member(arena, record, "run");
-	row->column[USER] = user_name(arena, record);
-	row->column[PROFILE] = text_member(arena, profile, "name");
-	row->column[PROGRAM] = cut(arena, text_arguments(arena, argv), PROGRAM_WIDTH);
-	copy(row, "run", json_object_get(record, "run"));
-	copy(row, "time", json_object_get(record, "time"));
-	copy(row, "user", json_object_get(json_object_get(record, "who"), "user"));
-	copy(row, "real_uid", json_object_get(json_object_get(record, "who"), "real_uid"));
-	copy(row, "profile", json_object_get(profile, "name"));
-	copy(row, "argv", argv);
-}
-
-static void add_end(struct arena *arena, struct row *row, const json_t *record)
-{
-	const json_t *wall = json_object_get(json_object_get(record, "usage"), "wall_ns");
-
-	row->has_end = true;
-	row->column[RUN] = text_member(arena, record, "run");
-	row->column[END] = text_end(arena, record);
-	row->column[DURATION] = text_duration(arena, wall);
-	copy(row, "run", json_object_get(record, "run"));
-	copy(row, "end", json_object_get(record, "end"));
-	copy(row, "wall_ns", wall);
-}
-
-static void add_record(struct rows *rows, const json_t *record)
-{
-	const char *type = json_string_value(json_object_get(record, "type"));
-	const char *run = json_string_value(json_object_get(record, "run"));
-
-	if (run == NULL)
-		return;
-	if (strcmp(type, "run.start") == 0)
-		add_start(&rows->arena, find_row(rows, run), record);
-	else if (strcmp(type, "run.end") == 0)
-		add_end(&rows->arena, find_row(rows, run), record);
-}
-
-/* Leaves the rows that were asked for: without those that ended, and the last `limit`. */
-static void select_rows(struct rows *rows, struct cmd_log *log, const struct cmd_options *options)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < rows->count; i++) {
-		struct row *row = &rows->row[i];
-
-		if (options->unfinished && row->has_end) {
-			json_decref(row->json);
-			continue;
-		}
-		row->state = cmd_run_state(log, row->run, row->has_end);
-		if (!row->has_end)
-			row->column[END] = row->state;
-		rows->row[kept++] = *row;
+	put_cell(line, TIME, "-");
+	if (row->start_ns != 0) {
+		render_time_text(line->time, row->start_ns);
+		line->time[10] = ' ';
+		line->time[19] = '\0'; /* seconds are enough in a table */
+		put_cell(line, TIME, line->time);
 	}
-	rows->count = kept;
-	for (; options->limit > 0 && rows->count > options->limit; rows->count--)
-		json_decref((rows->row++)->json);
-}
-
-static void print_json(const struct rows *rows)
-{
-	for (size_t i = 0; i < rows->count; i++) {
-		struct row *row = &rows->row[i];
-
-		json_object_set_new(row->json, "state", json_string(row->state));
-		json_dumpf(row->json, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
-		putchar('\n');
+	line->cell[RUN] = (struct bytes){row->run, INDEX_RUN};
+	line->width[RUN] = INDEX_RUN;
+	put_ref(line, index, USER, row->user, row->user_width);
+	put_ref(line, index, PROFILE, row->profile, row->profile_width);
+	put_ref(line, index, PROGRAM, row->program, row->program_width);
+	if (row->flags & INDEX_HAS_END) {
+		end_text(line->end, row);
+		text_duration_into(line->duration, sizeof(line->duration), row->wall_ns);
+		put_cell(line, END, line->end);
+		put_cell(line, DURATION, line->duration);
+	} else {
+		put_cell(line, END, index_state(index, row));
+		put_cell(line, DURATION, "-");
 	}
 }
 
-static void print_line(const char *const column[COLUMNS], const size_t width[COLUMNS])
+static void print_line(const struct line *line, const size_t width[COLUMNS])
 {
 	for (int c = 0; c < COLUMNS; c++) {
-		int pad = c == COLUMNS - 1 ? 0 : (int)(width[c] + 2 - text_width(column[c]));
-
-		printf("%s%*s", column[c], pad, "");
+		fwrite_unlocked(line->cell[c].data, 1, line->cell[c].len, stdout);
+		for (size_t pad = line->width[c]; c + 1 < COLUMNS && pad < width[c] + 2; pad++)
+			putchar_unlocked(' ');
 	}
-	putchar('\n');
+	putchar_unlocked('\n');
 }
 
-static void print_table(const struct rows *rows)
+/* The widths first: what is made here is short, and of known width. */
+static void find_widths(const struct index *index, const uint64_t *rows, uint64_t count,
+			size_t width[COLUMNS])
+{
+	for (uint64_t i = 0; i < count; i++) {
+		const struct index_row *row = &index->rows[rows[i]];
+		const size_t widths[] = {row->user_width, row->profile_width, row->program_width};
+
+		for (int c = 0; c < 3; c++)
+			if (widths[c] > width[USER + c])
+				width[USER + c] = widths[c];
+	}
+}
+
+static void print_table(const struct index *index, const uint64_t *rows, uint64_t count)
 {
 	static const char *const title[COLUMNS] = {"TIME (UTC)", "RUN", "USER",    "PROFILE",
 						   "PROGRAM",    "END", "DURATION"};
-	size_t width[COLUMNS];
+	size_t width[COLUMNS] = {19, INDEX_RUN, 4, 7, 7, 16, 8};
+	struct line line;
 
-	for (int c = 0; c < COLUMNS; c++) {
-		width[c] = text_width(title[c]);
-		for (size_t i = 0; i < rows->count; i++) {
-			size_t needed = text_width(rows->row[i].column[c]);
-
-			width[c] = needed > width[c] ? needed : width[c];
-		}
+	find_widths(index, rows, count, width);
+	for (int c = 0; c < COLUMNS; c++)
+		put_cell(&line, (enum column)c, title[c]);
+	print_line(&line, width);
+	for (uint64_t i = 0; i < count; i++) {
+		make_line(index, &index->rows[rows[i]], &line);
+		print_line(&line, width);
 	}
-	print_line(title, width);
-	for (size_t i = 0; i < rows->count; i++)
-		print_line(rows->row[i].column, width);
 }
 
-int cmd_list(const struct cmd_options *options)
+static void print_members(const struct index *index, struct index_ref ref, const char *instead)
 {
-	struct rows rows = {0};
-	struct cmd_log log;
+	struct bytes members = index_json(index, ref);
 
-	if (cmd_log_open(&log, options->store_dir, &rows.arena) < 0)
+	if (members.len == 0)
+		members = (struct bytes){instead, strlen(instead)};
+	fwrite_unlocked(members.data, 1, members.len, stdout);
+}
+
+void list_print_json(const struct index *index, const struct index_row *row)
+{
+	fputs_unlocked("{\"run\":\"", stdout);
+	fwrite_unlocked(row->run, 1, INDEX_RUN, stdout);
+	fputs_unlocked("\",\"state\":\"", stdout);
+	fputs_unlocked(index_state(index, row), stdout);
+	fputs_unlocked("\",", stdout);
+	print_members(index, row->start_json,
+		      "\"time\":null,\"user\":null,\"real_uid\":null,\"profile\":null,"
+		      "\"argv\":null,\"labels\":null");
+	putchar_unlocked(',');
+	print_members(index, row->end_json,
+		      "\"end\":null,\"wall_ns\":null,\"user_ns\":null,\"sys_ns\":null,"
+		      "\"peak_memory_bytes\":null,\"stdout_bytes\":null,\"stderr_bytes\":null,"
+		      "\"denials\":[],\"denials_dropped\":null");
+	fputs_unlocked("}\n", stdout);
+}
+
+int list_main(int argc, char **argv)
+{
+	struct arena arena = {0};
+	struct query query;
+	struct index index;
+	struct cmd_log log;
+	uint64_t count;
+	int rc = query_parse("list", TAKES_FILTERS | TAKES_JSON, argc, argv, &query);
+
+	if (rc != EXIT_OK)
+		return rc;
+	if (index_open(&index, &log, query.store_dir, &arena) < 0)
 		return EXIT_BAD;
-	for (json_t *record; (record = cmd_log_next(&log)) != NULL; json_decref(record))
-		add_record(&rows, record);
-	select_rows(&rows, &log, options);
-	if (options->json)
-		print_json(&rows);
-	else
-		print_table(&rows);
-	int rc = log.bad > 0 ? EXIT_BAD : EXIT_OK;
-	for (size_t i = 0; i < rows.count; i++)
-		json_decref(rows.row[i].json);
-	cmd_log_close(&log);
-	arena_free(&rows.arena);
+	setvbuf(stdout, NULL, _IOFBF, 1 << 18);
+	uint64_t *rows = query_rows(&query, &index, &count);
+	if (!query.json)
+		print_table(&index, rows, count);
+	for (uint64_t i = 0; query.json && i < count; i++)
+		list_print_json(&index, &index.rows[rows[i]]);
+	free(rows);
+	rc = index_status(&index);
+	index_close(&index);
+	arena_free(&arena);
 	return rc;
 }

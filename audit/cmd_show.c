@@ -3,59 +3,13 @@
 
 #include <string.h>
 
-/* The two records of the run that was asked for. */
+#include "cmd_read.h"
+
+/* The records of the run that was asked for; either may be NULL. */
 struct found {
 	json_t *start, *end;
-	char run[128];
-	bool is_ambiguous;
+	char run[INDEX_RUN + 1];
 };
-
-static void keep_record(json_t **slot, json_t *record)
-{
-	json_decref(*slot);
-	*slot = json_incref(record);
-}
-
-static bool is_wanted(const struct cmd_options *options, const char *run, bool is_start)
-{
-	if (options->last)
-		return is_start;
-	return strncasecmp(run, options->run, strlen(options->run)) == 0;
-}
-
-static void look_at(struct found *found, const struct cmd_options *options, json_t *record)
-{
-	const char *run = json_string_value(json_object_get(record, "run"));
-	bool is_start =
-		strcmp(json_string_value(json_object_get(record, "type")), "run.start") == 0;
-
-	if (run == NULL || strlen(run) >= sizeof(found->run))
-		return;
-	if (strcmp(run, found->run) != 0) {
-		if (!is_wanted(options, run, is_start))
-			return;
-		found->is_ambiguous = found->run[0] != '\0' && !options->last;
-		keep_record(&found->start, NULL);
-		keep_record(&found->end, NULL);
-		strcpy(found->run, run);
-	}
-	keep_record(is_start ? &found->start : &found->end, record);
-}
-
-/* Reads on after the first match, so that a second one is noticed. */
-static int find_run(struct cmd_log *log, const struct cmd_options *options, struct found *found)
-{
-	for (json_t *record; (record = cmd_log_next(log)) != NULL; json_decref(record))
-		if (!found->is_ambiguous)
-			look_at(found, options, record);
-	if (found->is_ambiguous)
-		fprintf(stderr, "sbox-audit: %s: more than one run starts so: give more of it\n",
-			options->run);
-	else if (found->run[0] == '\0')
-		fprintf(stderr, "sbox-audit: no such run in %s: see sbox audit list\n",
-			log->store.dir);
-	return found->is_ambiguous || found->run[0] == '\0' ? -1 : 0;
-}
 
 static void print_json(const struct found *found, const char *state)
 {
@@ -85,27 +39,38 @@ static void print_run(struct show *show, const struct found *found, const char *
 	show_kept(show, found->start, found->end);
 }
 
-int cmd_show(const struct cmd_options *options)
+static int show_row(struct index *index, const struct index_row *row, struct arena *arena,
+		    bool json)
 {
-	struct arena arena = {0};
-	struct found found = {0};
-	struct cmd_log log;
+	struct found found = {.start = index_record(index, &row->start),
+			      .end = index_record(index, &row->end)};
+	const char *state = index_state(index, row);
 
-	if (cmd_log_open(&log, options->store_dir, &arena) < 0)
-		return EXIT_BAD;
-	int rc = find_run(&log, options, &found);
-	if (rc == 0) {
-		const char *state = cmd_run_state(&log, found.run, found.end != NULL);
-
-		if (options->json)
-			print_json(&found, state);
-		else
-			print_run(&(struct show){&arena, &log.store}, &found, state);
-	}
-	rc = rc < 0 || log.bad > 0 ? EXIT_BAD : EXIT_OK;
+	memcpy(found.run, row->run, INDEX_RUN);
+	if (json)
+		print_json(&found, state);
+	else
+		print_run(&(struct show){arena, &index->log->store}, &found, state);
 	json_decref(found.start);
 	json_decref(found.end);
-	cmd_log_close(&log);
+	return index_status(index);
+}
+
+int show_main(int argc, char **argv)
+{
+	struct arena arena = {0};
+	struct query query;
+	struct index index;
+	struct cmd_log log;
+	int rc = query_parse("show", TAKES_RUN | TAKES_JSON, argc, argv, &query);
+
+	if (rc != EXIT_OK)
+		return rc;
+	if (index_open(&index, &log, query.store_dir, &arena) < 0)
+		return EXIT_BAD;
+	const struct index_row *row = query_run(&query, &index);
+	rc = row == NULL ? EXIT_BAD : show_row(&index, row, &arena, query.json);
+	index_close(&index);
 	arena_free(&arena);
 	return rc;
 }

@@ -1,43 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd_show.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "cmd_read.h"
 
-#include "store_internal.h"
-
-/* What a record calls "FOLDER/NAME"; no data when it is not in the store any more. */
 static struct bytes read_kept(struct show *show, const char *kept)
 {
-	struct bytes bytes = {0};
-	struct error err;
-	struct stat st;
-	const char *slash = strchr(kept, '/');
-
-	if (slash == NULL)
-		return bytes;
-	const char *folder = arena_strndup(show->arena, kept, (size_t)(slash - kept));
-	const char *name = slash + 1;
-	if (store_check_name(folder, &err) < 0 || store_check_name(name, &err) < 0)
-		return bytes;
-	int folder_fd = store_folder_open(show->store, folder, false, &err);
-	if (folder_fd < 0)
-		return bytes;
-	int fd = store_file_open(folder_fd, folder, name, O_RDONLY, show->store->owner, NULL, &err);
-	close(folder_fd);
-	if (fd < 0)
-		return bytes;
-	if (fstat(fd, &st) == 0) {
-		char *data = arena_alloc(show->arena, (size_t)st.st_size + 1);
-		ssize_t len = read(fd, data, (size_t)st.st_size);
-
-		if (len >= 0)
-			bytes = (struct bytes){data, (size_t)len};
-	}
-	close(fd);
-	return bytes;
+	return kept_read(show->arena, show->store, kept);
 }
 
 static void show_files(struct show *show, const json_t *files)

@@ -129,6 +129,11 @@ const char *text_arguments(struct arena *arena, const json_t *argv)
 	return text[0] == '\0' ? "-" : text;
 }
 
+const char *text_line(struct arena *arena, struct bytes bytes)
+{
+	return make_safe(arena, bytes, STYLE_LINE);
+}
+
 void text_print_block(struct arena *arena, struct bytes bytes)
 {
 	while (bytes.len > 0) {
@@ -144,19 +149,31 @@ void text_print_block(struct arena *arena, struct bytes bytes)
 	}
 }
 
+void text_duration_into(char *text, size_t room, uint64_t nanoseconds)
+{
+	uint64_t ms = nanoseconds / 1000000;
+	int seconds = (int)(ms / 1000 % 60), minutes = (int)(ms / 60000 % 60);
+
+	if (nanoseconds == UINT64_MAX)
+		snprintf(text, room, "-");
+	else if (ms < 1000)
+		snprintf(text, room, "%d ms", (int)ms);
+	else if (ms < 60000)
+		snprintf(text, room, "%d.%03d s", seconds, (int)(ms % 1000));
+	else if (ms < 3600000)
+		snprintf(text, room, "%dm%02ds", minutes, seconds);
+	else
+		snprintf(text, room, "%" PRIu64 "h%02dm", ms / 3600000, minutes);
+}
+
 const char *text_duration(struct arena *arena, const json_t *nanoseconds)
 {
-	if (!json_is_integer(nanoseconds))
-		return "-";
-	json_int_t ms = json_integer_value(nanoseconds) / 1000000;
-	int seconds = (int)(ms / 1000 % 60), minutes = (int)(ms / 60000 % 60);
-	if (ms < 1000)
-		return arena_printf(arena, "%d ms", (int)ms);
-	if (ms < 60000)
-		return arena_printf(arena, "%d.%03d s", seconds, (int)(ms % 1000));
-	if (ms < 3600000)
-		return arena_printf(arena, "%dm%02ds", minutes, seconds);
-	return arena_printf(arena, "%" JSON_INTEGER_FORMAT "h%02dm", ms / 3600000, minutes);
+	char text[64];
+	bool is_known = json_is_integer(nanoseconds) && json_integer_value(nanoseconds) >= 0;
+
+	text_duration_into(text, sizeof(text),
+			   is_known ? (uint64_t)json_integer_value(nanoseconds) : UINT64_MAX);
+	return arena_strdup(arena, text);
 }
 
 const char *text_end(struct arena *arena, const json_t *record)
@@ -180,4 +197,17 @@ size_t text_width(const char *text)
 	for (; *text != '\0'; text++)
 		width += ((unsigned char)*text & 0xc0) != 0x80;
 	return width;
+}
+
+const char *text_cut(struct arena *arena, const char *text, size_t width)
+{
+	const char *end = text;
+
+	if (text_width(text) <= width)
+		return text;
+	for (size_t seen = 0; seen < width; end++)
+		seen += ((unsigned char)*end & 0xc0) != 0x80;
+	while (end > text && ((unsigned char)*--end & 0xc0) == 0x80)
+		continue;
+	return arena_printf(arena, "%.*s…", (int)(end - text), text);
 }

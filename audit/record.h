@@ -99,6 +99,21 @@ struct record_stream {
 	const char *kept; /* name in the store of the kept head and tail, or NULL */
 };
 
+/* One step of a replay: after so long, so many bytes on a stream (0, 1, 2). */
+struct record_step {
+	uint64_t delay_us;
+	unsigned int stream;
+	uint64_t bytes;
+};
+
+/* A few steps are in the record itself, many in a file beside the output. */
+struct record_timing {
+	const struct record_step *steps;
+	size_t step_count;
+	char sha256[65];  /* of the file's text; "" without a file */
+	const char *kept; /* its name in the store, or NULL */
+};
+
 struct record_denial {
 	enum boundary boundary;
 	const char *op;     /* "keyctl", "socket", "memory" */
@@ -139,6 +154,7 @@ struct run_end {
 	bool core_dumped;
 	struct record_usage usage;
 	struct record_stream stdin_stream, stdout_stream, stderr_stream;
+	struct record_timing timing;
 	const struct record_denial *denials;
 	size_t denial_count;
 	uint64_t denials_dropped; /* distinct ones beyond the table */

@@ -66,6 +66,7 @@ char *render_end(struct arena *arena, const struct run_end *end)
 	render_time(&json, "time", end->time_ns);
 	render_ending(&json, end);
 	render_streams(&json, end, false);
+	render_timing(&json, &end->timing);
 	render_outcome(&json, end);
 	render_files(&json, NULL, end);
 	json_object_end(&json);

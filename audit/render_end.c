@@ -128,6 +128,26 @@ void render_streams(struct json *json, const struct run_end *end, bool with_cont
 	render_stream(json, "stdin", &end->stdin_stream, false);
 }
 
+/* Steps as [microseconds since the one before, stream, bytes]. */
+void render_timing(struct json *json, const struct record_timing *timing)
+{
+	json_put_key(json, "timing");
+	json_object_begin(json);
+	json_put_key(json, "steps");
+	json_array_begin(json);
+	for (size_t i = 0; i < timing->step_count; i++) {
+		json_array_begin(json);
+		json_put_number(json, timing->steps[i].delay_us);
+		json_put_number(json, timing->steps[i].stream);
+		json_put_number(json, timing->steps[i].bytes);
+		json_array_end(json);
+	}
+	json_array_end(json);
+	render_text(json, "sha256", timing->sha256[0] == '\0' ? NULL : timing->sha256);
+	render_text(json, "kept", timing->kept);
+	json_object_end(json);
+}
+
 static void render_errno(struct json *json, int errnum)
 {
 	const char *name = errnum == 0 ? NULL : strerrorname_np(errnum);

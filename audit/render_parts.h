@@ -24,6 +24,7 @@ void render_ending(struct json *json, const struct run_end *end);
 void render_usage(struct json *json, const struct record_usage *usage);
 /* with_content: the bytes themselves (--json), else only what is known about them. */
 void render_streams(struct json *json, const struct run_end *end, bool with_content);
+void render_timing(struct json *json, const struct record_timing *timing);
 void render_denials(struct json *json, const struct run_end *end);
 void render_execs(struct json *json, const struct run_end *end);
 

@@ -12,12 +12,13 @@ static int cmd_help(const struct cmd_options *options);
 static const struct verb {
 	const char *name, *arguments, *help;
 	int (*run)(const struct cmd_options *options);
+	int (*main)(int argc, char **argv); /* instead: it parses its own options */
 } verbs[] = {
 	{"list", "[--limit N] [--unfinished] [--json] [--store DIR]",
-	 "one line a run, oldest first", cmd_list},
+	 "one line a run, oldest first", cmd_list, NULL},
 	{"show", "RUN|--last [--json] [--store DIR]",
-	 "all that is known of one run; RUN is an id or its first letters", cmd_show},
-	{"help", "", "this text", cmd_help},
+	 "all that is known of one run; RUN is an id or its first letters", cmd_show, NULL},
+	{"help", "", "this text", cmd_help, NULL},
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
@@ -97,6 +98,14 @@ static int parse_options(int argc, char **argv, struct cmd_options *ret)
 	return rc;
 }
 
+static int finish(int rc)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return rc;
+	fprintf(stderr, "sbox-audit: cannot write: %s\n", strerror(errno));
+	return EXIT_BAD;
+}
+
 int main(int argc, char **argv)
 {
 	struct cmd_options options = {0};
@@ -109,6 +118,8 @@ int main(int argc, char **argv)
 	if (verb == verbs + VERBS)
 		return usage_error("no such verb: ", argv[1]);
 	argv[1] = argv[0];
+	if (verb->main != NULL)
+		return finish(verb->main(argc - 1, argv + 1));
 	int rc = parse_options(argc - 1, argv + 1, &options);
 	if (rc != EXIT_OK)
 		return rc;
@@ -116,10 +127,5 @@ int main(int argc, char **argv)
 		return usage_error("show takes a run, or --last", "");
 	if (verb->run == cmd_list && options.run != NULL)
 		return usage_error("list takes no run: ", options.run);
-	rc = verb->run(&options);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fprintf(stderr, "sbox-audit: cannot write: %s\n", strerror(errno));
-		return EXIT_BAD;
-	}
-	return rc;
+	return finish(verb->run(&options));
 }

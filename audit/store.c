@@ -6,14 +6,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store_internal.h"
-
-unsigned int store_lock_wait_ms = 10000;
 
 static void close_fd(int *fd)
 {
@@ -26,6 +22,8 @@ void store_close(struct store *store)
 {
 	if (store->dir == NULL)
 		return;
+	close_fd(&store->sync_fd);
+	close_fd(&store->key_fd);
 	close_fd(&store->reserve_fd);
 	close_fd(&store->head_fd);
 	close_fd(&store->log_fd);
@@ -81,21 +79,6 @@ static int make_path(char *path)
 	return make_folder(path);
 }
 
-/* In a folder where everybody may rename, somebody could put another store in its place. */
-static int check_parent(int dir_fd, const char *dir, struct error *err)
-{
-	struct stat st;
-
-	if (fstatat(dir_fd, "..", &st, 0) < 0)
-		return store_fail(err, "audit store %s: cannot look at its parent", dir);
-	if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
-		return error_set(err, ERROR_AUDIT,
-				 "audit store %s: refused: everybody can write to the folder it is "
-				 "in: chmod o-w, or name another store",
-				 dir);
-	return 0;
-}
-
 static int check_folder(int dir_fd, const char *dir, uid_t owner, struct error *err)
 {
 	struct stat st;
@@ -112,7 +95,7 @@ static int check_folder(int dir_fd, const char *dir, uid_t owner, struct error *
 				 "audit store %s: refused: its mode %04o lets others in: chmod 700 "
 				 "%s",
 				 dir, st.st_mode & 07777, dir);
-	return check_parent(dir_fd, dir, err);
+	return store_check_ancestors(dir_fd, dir, owner, err);
 }
 
 static int open_folder(struct store *store, bool make, struct error *err)
@@ -146,7 +129,10 @@ static struct store closed_store(const char *dir, uid_t owner)
 			      .log_fd = -1,
 			      .head_fd = -1,
 			      .reserve_fd = -1,
-			      .owner = owner};
+			      .key_fd = -1,
+			      .sync_fd = -1,
+			      .owner = owner,
+			      .policy = {.sync = STORE_SYNC_EACH}};
 }
 
 int store_log_open(struct store *store, struct error *err)
@@ -155,8 +141,15 @@ int store_log_open(struct store *store, struct error *err)
 
 	close_fd(&store->log_fd);
 	close_fd(&store->head_fd);
-	store->log_fd = store_file_open(store->dir_fd, store->dir, "log.jsonl",
+	store->log_fd = store_file_open(store->dir_fd, store->dir, "log.jsonl", O_RDWR | O_APPEND,
+					store->owner, NULL, err);
+	if (store->log_fd < 0 && err->errnum == ENOENT) {
+		/* finishes a rotation that was cut short; usually there is none */
+		renameat(store->dir_fd, "log.next", store->dir_fd, "log.jsonl");
+		store->log_fd =
+			store_file_open(store->dir_fd, store->dir, "log.jsonl",
 					O_RDWR | O_APPEND | O_CREAT, store->owner, &made, err);
+	}
 	if (store->log_fd < 0)
 		return -1;
 	store->head_fd = store_file_open(store->dir_fd, store->dir, "head", O_RDWR | O_CREAT,
@@ -185,6 +178,23 @@ fail:
 	return -1;
 }
 
+/* Halfway through a rotation the new segment has not got its name yet: see store_rotate.c. */
+int store_log_reopen_to_read(struct store *store, struct error *err)
+{
+	static const char *const names[] = {"log.jsonl", "log.next", "log.jsonl"};
+
+	close_fd(&store->log_fd);
+	for (int i = 0; i < 3; i++) {
+		store->log_fd = store_file_open(store->dir_fd, store->dir, names[i], O_RDONLY,
+						store->owner, NULL, err);
+		if (store->log_fd >= 0)
+			return 0;
+		if (err->errnum != ENOENT)
+			return -1;
+	}
+	return -1;
+}
+
 int store_open_to_read(struct store *store, const char *dir, struct error *err)
 {
 	struct store fresh = closed_store(dir, 0);
@@ -198,9 +208,7 @@ int store_open_to_read(struct store *store, const char *dir, struct error *err)
 		goto fail;
 	}
 	fresh.owner = st.st_uid;
-	fresh.log_fd =
-		store_file_open(fresh.dir_fd, dir, "log.jsonl", O_RDONLY, fresh.owner, NULL, err);
-	if (fresh.log_fd < 0)
+	if (store_log_reopen_to_read(&fresh, err) < 0)
 		goto fail;
 	/* without it (the folder was copied) there is no writer to wait for either */
 	fresh.lock_fd =
@@ -210,38 +218,4 @@ int store_open_to_read(struct store *store, const char *dir, struct error *err)
 fail:
 	store_close(&fresh);
 	return -1;
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-int store_lock(struct store *store, struct error *err)
-{
-	struct timespec pause = {.tv_nsec = 50000};
-	uint64_t deadline = now_ms() + store_lock_wait_ms;
-
-	/* polled, since a blocking flock() has no time limit */
-	while (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return store_fail(err, "audit store %s/lock: cannot lock", store->dir);
-		if (now_ms() >= deadline)
-			return error_set(err, ERROR_AUDIT,
-					 "audit store %s/lock: another process has held it for %u "
-					 "seconds: lslocks(8) names it, end it",
-					 store->dir, store_lock_wait_ms / 1000);
-		nanosleep(&pause, NULL);
-		if (pause.tv_nsec < 3000000)
-			pause.tv_nsec *= 2;
-	}
-	return 0;
-}
-
-void store_unlock(struct store *store)
-{
-	flock(store->lock_fd, LOCK_UN);
 }

@@ -2,28 +2,13 @@
 #include "store_internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "record.h"
-
-/* A line in full, from malloc; the store's own members come first. */
-static char *line_make(const struct store_tail *tail, const char *body, size_t *ret_len)
-{
-	size_t room = strlen(body) + 160;
-	char *line = malloc(room);
-
-	if (line == NULL)
-		abort();
-	int len = snprintf(line, room, "{\"v\":%d,\"seq\":%llu,\"prev\":\"%s\",%s\n",
-			   RECORD_VERSION, (unsigned long long)tail->seq + 1, tail->hash, body + 1);
-	if (len < 0 || (size_t)len >= room)
-		abort();
-	*ret_len = (size_t)len;
-	return line;
-}
+/* How often a run looks whether the store is too large: a look reads the store's folders. */
+enum { PRUNE_EVERY = 256 };
 
 static int write_once(int fd, const char *line, size_t len, bool durable)
 {
@@ -54,21 +39,59 @@ static int line_write(struct store *store, const struct store_tail *tail, const 
 int store_line_append(struct store *store, struct store_tail *tail, const char *body, bool durable,
 		      struct error *err)
 {
+	struct store_tail next = *tail;
 	size_t len;
-	char *line = line_make(tail, body, &len);
+	char *line = store_line_make(tail, body, &len);
 	int rc = line_write(store, tail, line, len, durable, err);
 
+	store_tail_advance(&next, line, len);
+	if (rc == 0 && next.key.every > 0) {
+		/* the old key has to be gone before anybody acts on the record */
+		rc = store_key_write(store, &next.key, err);
+		if (rc < 0)
+			(void)!ftruncate(store->log_fd, (off_t)tail->bytes);
+	}
 	if (rc == 0) {
-		tail->seq++;
-		tail->bytes += len;
-		sha256_hex_of(line, len, tail->hash);
-		store_head_write(store, tail);
+		store_head_write(store, &next);
+		*tail = next;
 	}
 	free(line);
 	return rc;
 }
 
-int store_append(struct store *store, const char *body, bool durable, struct error *err)
+/* Why the log has to go on in a new file, or NULL. */
+static const char *rotation_reason(const struct store *store, const struct store_tail *tail)
+{
+	const struct store_policy *policy = &store->policy;
+	struct timespec now;
+
+	if (tail->seq == 0 || tail->bytes == 0)
+		return NULL;
+	if (policy->segment_bytes > 0 && tail->bytes >= policy->segment_bytes)
+		return "size";
+	if (policy->segment_ms == 0)
+		return NULL;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	if ((uint64_t)now.tv_sec >= tail->since &&
+	    (uint64_t)now.tv_sec - tail->since >= policy->segment_ms / 1000)
+		return "age";
+	return NULL;
+}
+
+static int append_locked(struct store *store, struct store_tail *tail, const char *body,
+			 bool durable, struct error *err)
+{
+	struct error ignored;
+
+	if (store_tail_find(store, tail, err) < 0)
+		return -1;
+	const char *reason = rotation_reason(store, tail);
+	if (reason != NULL)
+		store_rotate(store, tail, reason, &ignored); /* else the next one tries again */
+	return store_line_append(store, tail, body, durable, err);
+}
+
+int store_append(struct store *store, const char *body, enum store_sync sync, struct error *err)
 {
 	struct store_tail tail;
 
@@ -77,9 +100,17 @@ int store_append(struct store *store, const char *body, bool durable, struct err
 		abort();
 	if (store_lock(store, err) < 0)
 		return -1;
-	int rc = store_tail_find(store, &tail, err);
-	if (rc == 0)
-		rc = store_line_append(store, &tail, body, durable, err);
+	int rc = append_locked(store, &tail, body, sync == STORE_SYNC_EACH, err);
 	store_unlock(store);
-	return rc;
+	if (rc == 0 && sync == STORE_SYNC_GROUP)
+		rc = store_sync_shared(store, &tail, err);
+	explicit_bzero(&tail.key, sizeof(tail.key));
+	if (rc < 0)
+		return -1;
+	store->last_seq = tail.seq;
+	memcpy(store->last_hash, tail.hash, sizeof(tail.hash));
+	store->is_prune_due |= tail.seq % PRUNE_EVERY == 0;
+	if (store->policy.has_anchor)
+		store_anchor(store);
+	return 0;
 }

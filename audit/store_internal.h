@@ -24,6 +24,9 @@ int store_check_name(const char *name, struct error *err);
 /* Opens log.jsonl and head, making them; store->log_fd and head_fd are replaced. */
 int store_log_open(struct store *store, struct error *err);
 
+/* For readers: the log that is current now. */
+int store_log_reopen_to_read(struct store *store, struct error *err);
+
 /* Writes all of it; 0 or -1 with errno. */
 int store_write_all(int fd, const void *data, size_t len);
 
@@ -32,24 +35,82 @@ extern unsigned int store_lock_wait_ms;
 int store_lock(struct store *store, struct error *err);
 void store_unlock(struct store *store);
 
+/* The same for another file that is locked: `name` is for the message. */
+int store_lock_file(const struct store *store, int fd, const char *name, struct error *err);
+
+uint64_t store_now_ns(void); /* since the epoch */
+
+/* Key of the next record of a sealed log: number `sealed`, counted from 0. */
+struct store_key {
+	uint64_t every;  /* records a key is used for; 0: the log is not sealed */
+	uint64_t sealed; /* records so far */
+	uint8_t key[SHA256_BYTES];
+};
+
 /* Where the log ends: what the head file says, and what the next record builds on. */
 struct store_tail {
 	uint64_t seq;          /* of the last record; 0 when there is none */
 	char hash[SHA256_HEX]; /* of the last line, newline included; zeros when there is none */
-	uint64_t bytes;        /* of the log */
+	uint64_t bytes;        /* of the file */
+	uint64_t first;        /* number of the file's first record; 0 when there is none */
+	uint64_t since;        /* seconds since the epoch, when the file was begun */
+	uint64_t sealed;       /* records with a MAC so far */
+	struct store_key key;  /* read by store_tail_find(), not in the head file */
 };
 
 /* 1, 0 when the head file is empty or damaged, or -1 with err. */
 int store_head_read(const struct store *store, struct store_tail *ret, struct error *err);
 void store_head_write(const struct store *store, const struct store_tail *tail);
+enum { STORE_HEAD_ROOM = 300 };
+bool store_head_parse(const char *text, size_t len, struct store_tail *ret);
 
 /* Finds where the log ends, and repairs what a crash left. The lock is held. */
 int store_tail_find(struct store *store, struct store_tail *ret, struct error *err);
+int store_tail_take_key(struct store *store, struct store_tail *tail, struct error *err);
 /* One record behind the tail, which moves on. The lock is held. */
 int store_line_append(struct store *store, struct store_tail *tail, const char *body, bool durable,
 		      struct error *err);
+/* The line that would be appended, from malloc, and the tail behind it. */
+char *store_line_make(const struct store_tail *tail, const char *body, size_t *ret_len);
+void store_tail_advance(struct store_tail *tail, const char *line, size_t len);
+/* What the first bytes of a line say. */
+struct store_line {
+	uint64_t seq;
+	const char *prev;   /* 64 digits within the line */
+	uint64_t sealed;    /* which sealed record it is, from 1; 0: it has no MAC */
+	const char *mac;    /* 64 digits, or NULL */
+	const char *body;   /* what follows the store's own members */
+	const char *covered; /* the MAC covers line..covered and body..end */
+};
+/* False when it is no record by its first and last bytes. */
+bool store_line_parse(const char *line, size_t len, struct store_line *ret);
+
+/* The log goes on in a new file. When that fails, nothing has changed. */
+int store_rotate(struct store *store, struct store_tail *tail, const char *reason,
+		 struct error *err);
+/* Waits until the log is on disk up to `tail`, in which this process's record ends. */
+int store_sync_shared(struct store *store, const struct store_tail *tail, struct error *err);
+void store_sync_reset(const struct store *store);
+void store_anchor(const struct store *store);
+enum { STORE_ANCHOR_ROOM = 4600 };
+
+/* The key file. The lock is held. */
+enum { STORE_KEY_ROOM = 256 };
+int store_key_read(struct store *store, struct store_key *ret, struct error *err);
+int store_key_write(struct store *store, const struct store_key *key, struct error *err);
+bool store_key_parse(const char *text, size_t len, struct store_key *ret);
+bool store_key_from_hex(const char *hex, uint8_t ret[SHA256_BYTES]);
+bool store_key_is_there(const struct store *store);
+void store_key_evolve(uint8_t key[SHA256_BYTES]);
+/* One record further; `count` of them. */
+void store_key_advance(struct store_key *key, uint64_t count);
+void store_key_mac(const uint8_t key[SHA256_BYTES], const char *start, size_t start_len,
+		   const char *rest, size_t rest_len, char ret_hex[SHA256_HEX]);
 
 /* Gives the reserved room back to the file system; false when there was none. */
 bool store_reserve_release(struct store *store);
+
+/* Nobody else can put another folder in the place of this one. */
+int store_check_ancestors(int dir_fd, const char *dir, uid_t owner, struct error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Readers see all of the bytes under the name, or no such name. */
@@ -47,11 +48,13 @@ int store_keep(struct store *store, const char *dir, const char *name, const voi
 	struct error absent;
 	int fd = store_file_open(folder_fd, where, name, O_RDONLY, store->owner, NULL, &absent);
 	int rc = 0;
-	if (fd >= 0)
-		close(fd); /* kept once */
-	else if (absent.errnum == ENOENT)
+	if (fd >= 0) {
+		/* kept once; store_prune() goes by when it was needed last */
+		(void)!futimens(fd, NULL);
+		close(fd);
+	} else if (absent.errnum == ENOENT) {
 		rc = keep_in(store, folder_fd, where, name, data, len, err);
-	else {
+	} else {
 		*err = absent;
 		rc = -1;
 	}

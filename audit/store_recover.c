@@ -15,8 +15,6 @@
 #include "record.h"
 #include "render_parts.h"
 
-/* a record has at least its version, number and hash: {"v":1,"seq":1,"prev":"64 digits",…} */
-enum { RECORD_MIN = 96 };
 enum { FIRST_WINDOW = 64 * 1024, LAST_WINDOW = 256 * 1024 * 1024, KEPT_MAX = 16 * 1024 * 1024 };
 
 static const struct store_tail empty_log = {
@@ -39,26 +37,14 @@ static int read_at(int fd, void *data, size_t len, uint64_t offset)
 	return 0;
 }
 
-/* Whether these bytes, newline included, are a record by their shape; ret_seq is its number.
+/* Whether these bytes, newline included, are a record by their shape.
  * A power cut can leave zeros in the middle of a line: no control byte is ever in one. */
-static bool is_record(const char *line, size_t len, uint64_t *ret_seq)
+static bool is_record(const char *line, size_t len, struct store_line *ret)
 {
-	char start[64];
-	uint64_t seq;
-	int prefix = -1;
-
-	if (len < RECORD_MIN || line[len - 1] != '\n' || line[len - 2] != '}')
-		return false;
 	for (size_t i = 0; i + 1 < len; i++)
 		if ((unsigned char)line[i] < 0x20)
 			return false;
-	memcpy(start, line, sizeof(start) - 1);
-	start[sizeof(start) - 1] = '\0';
-	if (sscanf(start, "{\"v\":%*u,\"seq\":%20" SCNu64 ",\"prev\":\"%n", &seq, &prefix) != 1 ||
-	    prefix < 0)
-		return false;
-	*ret_seq = seq;
-	return strspn(line + prefix, "0123456789abcdef") == 64;
+	return store_line_parse(line, len, ret);
 }
 
 /* The last record that ends within text; false when it does not hold a whole one. */
@@ -71,7 +57,11 @@ static bool last_in_window(const char *text, size_t len, bool is_from_start, str
 		const char *line = before != NULL ? before + 1 : text;
 		size_t size = (size_t)(newline + 1 - line);
 
-		if ((before != NULL || is_from_start) && is_record(line, size, &ret->seq)) {
+		struct store_line parsed;
+
+		if ((before != NULL || is_from_start) && is_record(line, size, &parsed)) {
+			ret->seq = parsed.seq;
+			ret->sealed = parsed.sealed;
 			sha256_hex_of(line, size, ret->hash);
 			ret->bytes = (uint64_t)(newline + 1 - text);
 			return true;
@@ -123,14 +113,6 @@ struct recovery {
 	const char *kept;        /* its copy in the store, or NULL */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static char *recovery_body(struct arena *arena, const struct recovery *recovery)
 {
 	struct json json;
@@ -138,7 +120,7 @@ static char *recovery_body(struct arena *arena, const struct recovery *recovery)
 	json_begin(&json, arena);
 	json_object_begin(&json);
 	render_text(&json, "type", "log.recovered");
-	render_time(&json, "time", now_ns());
+	render_time(&json, "time", store_now_ns());
 	render_text(&json, "reason", recovery->reason);
 	render_number(&json, "log_bytes", recovery->log_bytes);
 	render_number(&json, "dropped_bytes", recovery->dropped_bytes);
@@ -183,14 +165,39 @@ static int keep_dropped(struct store *store, struct arena *arena, const struct s
 
 static const char *recovery_reason(const struct recovery *recovery, const struct store_tail *last)
 {
-	if (recovery->head != NULL && recovery->head->bytes > recovery->log_bytes)
+	const struct store_tail *head = recovery->head;
+
+	if (head != NULL && head->first >= last->first && head->bytes > recovery->log_bytes)
 		return "log_shorter_than_head";
 	if (recovery->dropped_bytes > 0)
 		return "torn_tail";
-	if (recovery->head == NULL)
+	if (head == NULL)
 		return last->seq == 0 ? NULL : "head_missing_or_damaged";
+	if (last->seq <= head->seq)
+		return "head_of_another_log";
 	/* a crash between record and head: the record is whole, nothing is lost */
-	return last->seq > recovery->head->seq ? NULL : "head_of_another_log";
+	return last->seq == head->seq + 1 ? NULL : "head_behind";
+}
+
+/* What else a tail has: the file's first record, and the key of a sealed log. */
+static int complete_tail(struct store *store, struct store_tail *tail, struct error *err)
+{
+	char start[256] = "";
+	uint64_t bytes = tail->bytes;
+	size_t len = bytes < sizeof(start) - 3 ? (size_t)bytes : sizeof(start) - 3;
+	struct store_line line;
+
+	tail->first = tail->since = 0;
+	if (read_at(store->log_fd, start, len, 0) < 0)
+		return store_fail(err, "audit store %s/log.jsonl: cannot read", store->dir);
+	memcpy(start + len, "}\n", 2); /* the start is all that is looked at */
+	if (bytes > 0 && store_line_parse(start, len + 2, &line)) {
+		tail->first = line.seq;
+		tail->since = store_now_ns() / 1000000000; /* its age starts again */
+	}
+	if (tail->sealed == 0 && !store_key_is_there(store))
+		return 0;
+	return store_tail_take_key(store, tail, err);
 }
 
 static int recover(struct store *store, const struct store_tail *head, uint64_t log_bytes,
@@ -199,8 +206,9 @@ static int recover(struct store *store, const struct store_tail *head, uint64_t 
 	struct recovery recovery = {.head = head, .log_bytes = log_bytes};
 	struct arena arena = {0};
 
-	if (find_last(store, log_bytes, ret, err) < 0)
+	if (find_last(store, log_bytes, ret, err) < 0 || complete_tail(store, ret, err) < 0)
 		return -1;
+	store_sync_reset(store);
 	recovery.dropped_bytes = log_bytes - ret->bytes;
 	recovery.reason = recovery_reason(&recovery, ret);
 	if (recovery.reason == NULL)
@@ -216,7 +224,8 @@ static int recover(struct store *store, const struct store_tail *head, uint64_t 
 	return rc;
 }
 
-/* The log may have been moved away since it was opened: then a new one is due. */
+/* The log may have been moved away since it was opened, or another process may have begun a
+ * new one: then that is the one to write to. */
 static int current_log(struct store *store, struct stat *ret, struct error *err)
 {
 	struct stat named;
@@ -233,6 +242,17 @@ static int current_log(struct store *store, struct stat *ret, struct error *err)
 	return 0;
 }
 
+int store_tail_take_key(struct store *store, struct store_tail *tail, struct error *err)
+{
+	if (store_key_read(store, &tail->key, err) < 0)
+		return -1;
+	/* behind: a crash between record and key. Ahead: records are gone, and the gap stays */
+	if (tail->key.sealed < tail->sealed)
+		store_key_advance(&tail->key, tail->sealed - tail->key.sealed);
+	tail->sealed = tail->key.sealed;
+	return 0;
+}
+
 int store_tail_find(struct store *store, struct store_tail *ret, struct error *err)
 {
 	struct store_tail head;
@@ -245,11 +265,11 @@ int store_tail_find(struct store *store, struct store_tail *ret, struct error *e
 		return -1;
 	if (known > 0 && head.bytes == (uint64_t)st.st_size) {
 		*ret = head;
-		return 0;
+		return head.sealed > 0 ? store_tail_take_key(store, ret, err) : 0;
 	}
 	if (known == 0 && st.st_size == 0) {
 		*ret = empty_log;
-		return 0;
+		return store_key_is_there(store) ? store_tail_take_key(store, ret, err) : 0;
 	}
 	return recover(store, known > 0 ? &head : NULL, (uint64_t)st.st_size, ret, err);
 }

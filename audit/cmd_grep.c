@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd_read.h"
+
+#include <ctype.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Looks through what is known of runs: arguments, programs executed, refusals,
+ * kept program text and kept output, line by line. What is printed is safe for
+ * a terminal.
+ */
+
+enum place { IN_ARGV = 1, IN_EXECS = 2, IN_DENIALS = 4, IN_SCRIPT = 8, IN_OUTPUT = 16 };
+
+static const struct {
+	const char *name;
+	unsigned int place;
+} place_names[] = {{"argv", IN_ARGV},
+		   {"execs", IN_EXECS},
+		   {"denials", IN_DENIALS},
+		   {"script", IN_SCRIPT},
+		   {"output", IN_OUTPUT}};
+
+struct grep {
+	const struct query *query;
+	struct index *index;
+	struct arena arena; /* of one run */
+	regex_t regex;
+	unsigned int places;
+	bool is_plain; /* stands in a record's line as it is: letters, digits and the like */
+	const struct index_row *row;
+	uint64_t found; /* in this run */
+};
+
+static bool has_bytes(const char *data, size_t len, const char *word, bool ignore_case)
+{
+	size_t word_len = strlen(word);
+
+	if (!ignore_case)
+		return memmem(data, len, word, word_len) != NULL;
+	for (size_t i = 0; i + word_len <= len; i++)
+		if (strncasecmp(data + i, word, word_len) == 0)
+			return true;
+	return false;
+}
+
+/* A NUL in the text ends nothing: the length does. */
+static bool matches(const struct grep *grep, struct bytes text)
+{
+	regmatch_t span = {.rm_so = 0, .rm_eo = (regoff_t)text.len};
+
+	if (!grep->query->is_regex)
+		return has_bytes(text.data, text.len, grep->query->word, grep->query->ignore_case);
+	return regexec(&grep->regex, text.data, 1, &span, REG_STARTEND) == 0;
+}
+
+/* The first one of a run is enough with --runs. */
+static void print_match(struct grep *grep, const char *where, uint64_t line, const char *text)
+{
+	grep->found++;
+	if (grep->query->files_only)
+		return;
+	printf("%.*s %s", INDEX_RUN, grep->row->run, where);
+	if (line > 0)
+		printf(":%ju", (uintmax_t)line);
+	printf(": %s\n", text_cut(&grep->arena, text, 400));
+}
+
+static void look_at_text(struct grep *grep, const char *where, struct bytes text)
+{
+	uint64_t number = 0;
+
+	while (text.len > 0) {
+		const char *newline = memchr(text.data, '\n', text.len);
+		size_t len = newline == NULL ? text.len : (size_t)(newline - text.data);
+		struct bytes line = {text.data, len};
+
+		number++;
+		if (matches(grep, line))
+			print_match(grep, where, number, text_line(&grep->arena, line));
+		len += newline != NULL;
+		text.data += len;
+		text.len -= len;
+	}
+}
+
+/* Any argument by itself, or all of them with spaces between. */
+static void look_at_argv(struct grep *grep, const char *where, const json_t *argv)
+{
+	const json_t *argument;
+	char *all = NULL;
+	size_t i, len = 0;
+	bool is_match = false;
+	FILE *out = open_memstream(&all, &len);
+
+	if (out == NULL)
+		abort();
+	json_array_foreach((json_t *)argv, i, argument)
+	{
+		struct bytes bytes = text_bytes(&grep->arena, argument);
+
+		if (bytes.data == NULL)
+			continue;
+		is_match = is_match || matches(grep, bytes);
+		fprintf(out, i > 0 ? " " : "");
+		fwrite(bytes.data, 1, bytes.len, out);
+	}
+	fclose(out);
+	if (is_match || matches(grep, (struct bytes){all, len}))
+		print_match(grep, where, 0, text_arguments(&grep->arena, argv));
+	free(all);
+}
+
+static void look_at_kept(struct grep *grep, const char *where, const json_t *object)
+{
+	const char *name = kept_name(object);
+
+	if (name != NULL)
+		look_at_text(grep, where, kept_read(&grep->arena, &grep->index->log->store, name));
+}
+
+static void look_at_files(struct grep *grep, const json_t *record)
+{
+	const json_t *file;
+	size_t i;
+
+	json_array_foreach(json_object_get(record, "files"), i, file)
+		look_at_kept(grep, text_member(&grep->arena, file, "kind"), file);
+}
+
+static void look_at_denials(struct grep *grep, const json_t *end)
+{
+	const json_t *denial;
+	size_t i;
+
+	json_array_foreach(json_object_get(end, "denials"), i, denial)
+	{
+		struct arena *arena = &grep->arena;
+		const char *text = arena_printf(
+			arena, "%s %s %s %s", text_member(arena, denial, "boundary"),
+			text_member(arena, denial, "op"), text_member(arena, denial, "object"),
+			text_member(arena, denial, "exe"));
+
+		if (matches(grep, (struct bytes){text, strlen(text)}))
+			print_match(grep, "denied", 0, text);
+	}
+}
+
+static void look_at_execs(struct grep *grep, const json_t *end)
+{
+	const json_t *exec;
+	size_t i;
+
+	json_array_foreach(json_object_get(end, "execs"), i, exec)
+	{
+		struct bytes path = text_bytes(&grep->arena, json_object_get(exec, "path"));
+		uint64_t before = grep->found;
+
+		look_at_argv(grep, "exec", json_object_get(exec, "argv"));
+		if (grep->found == before && path.data != NULL && matches(grep, path))
+			print_match(grep, "exec", 0, text_argument(&grep->arena, path));
+	}
+}
+
+/* Most lines of a log can be told from a match without being parsed. */
+static bool may_match(const struct grep *grep, struct span line)
+{
+	if (line.at == NULL)
+		return false;
+	return !grep->is_plain || memmem(line.at, line.len, "\"base64\"", 8) != NULL ||
+	       has_bytes(line.at, line.len, grep->query->word, grep->query->ignore_case);
+}
+
+static void look_at_run(struct grep *grep)
+{
+	const struct index_row *row = grep->row;
+	unsigned int places = grep->places;
+	bool reads_files = (places & (IN_SCRIPT | IN_OUTPUT)) != 0;
+	struct span start_line = index_line(grep->index, &row->start);
+	struct span end_line = index_line(grep->index, &row->end);
+	bool start_is_needed = reads_files || may_match(grep, start_line);
+	bool end_is_needed = reads_files || may_match(grep, end_line);
+	json_t *start = start_is_needed ? index_record(grep->index, &row->start) : NULL;
+	json_t *end = end_is_needed ? index_record(grep->index, &row->end) : NULL;
+
+	if (places & IN_ARGV)
+		look_at_argv(grep, "argv", json_object_get(start, "argv"));
+	if (places & IN_EXECS)
+		look_at_execs(grep, end);
+	if (places & IN_DENIALS)
+		look_at_denials(grep, end);
+	if (places & IN_SCRIPT) {
+		look_at_files(grep, start);
+		look_at_files(grep, end);
+	}
+	if (places & IN_OUTPUT) {
+		look_at_kept(grep, "stdout", json_object_get(end, "stdout"));
+		look_at_kept(grep, "stderr", json_object_get(end, "stderr"));
+		look_at_kept(grep, "stdin", json_object_get(end, "stdin"));
+	}
+	json_decref(start);
+	json_decref(end);
+}
+
+static bool parse_places(const char *text, unsigned int *ret)
+{
+	enum { PLACES = sizeof(place_names) / sizeof(place_names[0]) };
+
+	for (*ret = 0; *text != '\0'; text += text[0] == ',') {
+		size_t len = strcspn(text, ","), i = 0;
+
+		while (i < PLACES && (strlen(place_names[i].name) != len ||
+				      memcmp(place_names[i].name, text, len) != 0))
+			i++;
+		if (i == PLACES)
+			return false;
+		*ret |= place_names[i].place;
+		text += len;
+	}
+	return *ret != 0;
+}
+
+static int prepare(struct grep *grep)
+{
+	const struct query *query = grep->query;
+	char why[256];
+
+	grep->places = IN_ARGV | IN_EXECS | IN_DENIALS | IN_SCRIPT | IN_OUTPUT;
+	if (query->in != NULL && !parse_places(query->in, &grep->places))
+		return query_error("grep", "--in takes argv, execs, denials, script, output, not ",
+				   query->in);
+	grep->is_plain = !query->is_regex;
+	for (const char *at = query->word; *at != '\0'; at++)
+		grep->is_plain &= *at > ' ' && *at < 127 && *at != '"' && *at != '\\';
+	if (!query->is_regex)
+		return EXIT_OK;
+	int rc = regcomp(&grep->regex, query->word,
+			 REG_EXTENDED | (query->ignore_case ? REG_ICASE : 0));
+	if (rc == 0)
+		return EXIT_OK;
+	regerror(rc, &grep->regex, why, sizeof(why));
+	return query_error("grep", "--regex: ", why);
+}
+
+static uint64_t grep_rows(struct grep *grep)
+{
+	uint64_t count, found = 0;
+	uint64_t *rows = query_rows(grep->query, grep->index, &count);
+
+	for (uint64_t i = 0; i < count; i++) {
+		grep->row = &grep->index->rows[rows[i]];
+		grep->found = 0;
+		look_at_run(grep);
+		found += grep->found;
+		if (grep->found > 0 && grep->query->files_only && grep->query->json)
+			list_print_json(grep->index, grep->row);
+		else if (grep->found > 0 && grep->query->files_only)
+			printf("%.*s\n", INDEX_RUN, grep->row->run);
+		arena_free(&grep->arena);
+	}
+	free(rows);
+	return found;
+}
+
+int grep_main(int argc, char **argv)
+{
+	struct arena arena = {0};
+	struct query query;
+	struct index index;
+	struct cmd_log log;
+	struct grep grep = {.query = &query, .index = &index};
+	int rc = query_parse("grep", TAKES_FILTERS | TAKES_WORD | TAKES_GREP | TAKES_JSON, argc,
+			     argv, &query);
+
+	query.files_only |= query.json;
+	rc = rc == EXIT_OK ? prepare(&grep) : rc;
+	if (rc != EXIT_OK)
+		return rc;
+	if (index_open(&index, &log, query.store_dir, &arena) < 0)
+		return EXIT_BAD;
+	rc = grep_rows(&grep) > 0 ? EXIT_OK : EXIT_BAD;
+	if (index_status(&index) != EXIT_OK)
+		rc = EXIT_BAD;
+	index_close(&index);
+	arena_free(&arena);
+	if (query.is_regex)
+		regfree(&grep.regex);
+	return rc;
+}
