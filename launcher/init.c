@@ -95,6 +95,10 @@ static void report_exit(const struct child *child, int status)
 	struct rusage usage = {0};
 	struct message message = {.kind = MESSAGE_EXITED, .status = status};
 
+	/* orphans become pid 1's children: without any there is nobody */
+	while (wait4(-1, NULL, WNOHANG, NULL) > 0)
+		;
+	message.alone = errno == ECHILD;
 	getrusage(RUSAGE_CHILDREN, &usage);
 	message.user_us = microseconds(&usage.ru_utime);
 	message.sys_us = microseconds(&usage.ru_stime);

@@ -16,6 +16,7 @@
 
 enum {
 	MIN_NS = 1000000,
+	FIRST_NS = 10000000,
 	MAX_NS = 100000000,
 	BYTES_PER_NS = 8, /* a core that touches fresh pages: 8 GB/s */
 	DISK_BYTES_PER_NS = 4,
@@ -154,6 +155,16 @@ static uint64_t look(struct run *run)
 	next = nearest(next, look_at_cpu(run, sample.cpu_ns));
 	next = nearest(next, look_at_growth(run));
 	return next < MIN_NS ? MIN_NS : next;
+}
+
+/* Nothing is used yet: as soon as the memory could all be touched, and soon enough for peaks. */
+uint64_t limits_first_look(const struct run *run)
+{
+	uint64_t limit = run->profile.process.memory_bytes;
+	uint64_t first =
+		limit != 0 ? nearest(FIRST_NS, at_pace(run, limit, BYTES_PER_NS)) : FIRST_NS;
+
+	return first < MIN_NS ? MIN_NS : first;
 }
 
 uint64_t limits_look(struct run *run)

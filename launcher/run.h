@@ -51,6 +51,7 @@ struct run {
 	bool ready, no_listener;
 	struct fault fault; /* errnum 0: none came */
 	int wait_status;    /* of the program; -1: not known */
+	bool alone;         /* when the program ended nothing else was left in the sandbox */
 
 	struct relay in, out, err;
 	struct timing timing;
@@ -90,6 +91,7 @@ void outcome_describe(struct run *run);
 
 /* limits.c: one look at the whole tree; nanoseconds until the next. */
 uint64_t limits_look(struct run *run);
+uint64_t limits_first_look(const struct run *run);
 void limits_finish(struct run *run);
 /* Kills everything in the sandbox, after a last look at what it used: what dies with
  * pid 1 is reaped by the kernel without being counted (zap_pid_ns_processes()). */

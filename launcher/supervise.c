@@ -307,7 +307,8 @@ static void begin_dying(struct loop *loop)
 
 static void live(struct loop *loop)
 {
-	while (!loop->init_gone && !loop->give_up_wait) {
+	while (!loop->init_gone && !loop->give_up_wait &&
+	       !(loop->program_gone && loop->run->alone)) {
 		bool busy = watch_streams(loop);
 
 		turn(loop, busy ? 0 : -1);
@@ -316,7 +317,7 @@ static void live(struct loop *loop)
 		if (loop->program_gone && !loop->dying)
 			begin_dying(loop);
 	}
-	if (!loop->init_gone)
+	if (!loop->init_gone && !loop->run->alone)
 		loop->run->end.leftover = "a process of the sandbox cannot be killed "
 					  "(uninterruptible sleep)";
 }
@@ -393,7 +394,7 @@ void supervise(struct run *run)
 	}
 	watch_all(&loop);
 	set_timer(loop.wall_fd, run->profile.time.wall_ms * 1000000);
-	set_timer(loop.look_fd, FIRST_LOOK_NS);
+	set_timer(loop.look_fd, limits_first_look(run));
 	spawn_go(run);
 	live(&loop);
 	finish_usage(&loop);

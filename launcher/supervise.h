@@ -28,8 +28,6 @@ enum source {
 	SOURCE_MAX
 };
 
-enum { FIRST_LOOK_NS = 4000000 };
-
 struct loop {
 	struct run *run;
 	int epoll_fd, signal_fd, wall_fd, grace_fd, look_fd, late_fd, mounts_fd;

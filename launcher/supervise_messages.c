@@ -41,6 +41,7 @@ static void take_message(struct loop *loop, const struct message *message, const
 	if (message->kind != MESSAGE_EXITED || loop->program_gone)
 		return;
 	run->wait_status = message->status;
+	run->alone = message->alone != 0;
 	run->end.usage.user_ns = message->user_us * 1000;
 	run->end.usage.sys_ns = message->sys_us * 1000;
 	loop->init_user_ns = message->own_user_us * 1000;
