@@ -12,6 +12,7 @@
  * a terminal.
  */
 
+enum { ARENA_RUNS = 64 };
 enum place { IN_ARGV = 1, IN_EXECS = 2, IN_DENIALS = 4, IN_SCRIPT = 8, IN_OUTPUT = 16 };
 
 static const struct {
@@ -29,7 +30,7 @@ struct grep {
 	struct arena arena; /* of one run */
 	regex_t regex;
 	unsigned int places;
-	bool is_plain; /* stands in a record's line as it is: letters, digits and the like */
+	char needed[64]; /* stands in the line of every record that matches, as it is; or "" */
 	const struct index_row *row;
 	uint64_t found; /* in this run */
 };
@@ -121,23 +122,38 @@ static void look_at_kept(struct grep *grep, const char *where, const json_t *obj
 		look_at_text(grep, where, kept_read(&grep->arena, &grep->index->log->store, name));
 }
 
-static void look_at_files(struct grep *grep, const json_t *record)
+/* One member of a record; most of a record is never parsed. */
+static json_t *member(struct span line, const char *key)
 {
-	const json_t *file;
-	size_t i;
-
-	json_array_foreach(json_object_get(record, "files"), i, file)
-		look_at_kept(grep, text_member(&grep->arena, file, "kind"), file);
+	return line.at == NULL ? NULL : scan_parse(scan_find(line, key));
 }
 
-static void look_at_denials(struct grep *grep, const json_t *end)
+static void look_at_files(struct grep *grep, struct span line)
 {
-	const json_t *denial;
+	json_t *files = member(line, "files"), *file;
 	size_t i;
 
-	json_array_foreach(json_object_get(end, "denials"), i, denial)
+	json_array_foreach(files, i, file)
+		look_at_kept(grep, text_member(&grep->arena, file, "kind"), file);
+	json_decref(files);
+}
+
+static void look_at_stream(struct grep *grep, struct span line, const char *key)
+{
+	json_t *stream = member(line, key);
+
+	look_at_kept(grep, key, stream);
+	json_decref(stream);
+}
+
+static void look_at_denials(struct grep *grep, struct span line)
+{
+	json_t *denials = member(line, "denials"), *denial;
+	struct arena *arena = &grep->arena;
+	size_t i;
+
+	json_array_foreach(denials, i, denial)
 	{
-		struct arena *arena = &grep->arena;
 		const char *text = arena_printf(
 			arena, "%s %s %s %s", text_member(arena, denial, "boundary"),
 			text_member(arena, denial, "op"), text_member(arena, denial, "object"),
@@ -146,14 +162,15 @@ static void look_at_denials(struct grep *grep, const json_t *end)
 		if (matches(grep, (struct bytes){text, strlen(text)}))
 			print_match(grep, "denied", 0, text);
 	}
+	json_decref(denials);
 }
 
-static void look_at_execs(struct grep *grep, const json_t *end)
+static void look_at_execs(struct grep *grep, struct span line)
 {
-	const json_t *exec;
+	json_t *execs = member(line, "execs"), *exec;
 	size_t i;
 
-	json_array_foreach(json_object_get(end, "execs"), i, exec)
+	json_array_foreach(execs, i, exec)
 	{
 		struct bytes path = text_bytes(&grep->arena, json_object_get(exec, "path"));
 		uint64_t before = grep->found;
@@ -162,46 +179,45 @@ static void look_at_execs(struct grep *grep, const json_t *end)
 		if (grep->found == before && path.data != NULL && matches(grep, path))
 			print_match(grep, "exec", 0, text_argument(&grep->arena, path));
 	}
+	json_decref(execs);
 }
 
-/* Most lines of a log can be told from a match without being parsed. */
+/* Most lines of a log can be told from a match by a word that has to be in them. */
 static bool may_match(const struct grep *grep, struct span line)
 {
 	if (line.at == NULL)
 		return false;
-	return !grep->is_plain || memmem(line.at, line.len, "\"base64\"", 8) != NULL ||
-	       has_bytes(line.at, line.len, grep->query->word, grep->query->ignore_case);
+	return grep->needed[0] == '\0' || memmem(line.at, line.len, "\"base64\"", 8) != NULL ||
+	       has_bytes(line.at, line.len, grep->needed, grep->query->ignore_case);
 }
 
 static void look_at_run(struct grep *grep)
 {
-	const struct index_row *row = grep->row;
 	unsigned int places = grep->places;
-	bool reads_files = (places & (IN_SCRIPT | IN_OUTPUT)) != 0;
-	struct span start_line = index_line(grep->index, &row->start);
-	struct span end_line = index_line(grep->index, &row->end);
-	bool start_is_needed = reads_files || may_match(grep, start_line);
-	bool end_is_needed = reads_files || may_match(grep, end_line);
-	json_t *start = start_is_needed ? index_record(grep->index, &row->start) : NULL;
-	json_t *end = end_is_needed ? index_record(grep->index, &row->end) : NULL;
+	struct span start = index_line(grep->index, &grep->row->start);
+	struct span end = index_line(grep->index, &grep->row->end);
 
-	if (places & IN_ARGV)
-		look_at_argv(grep, "argv", json_object_get(start, "argv"));
-	if (places & IN_EXECS)
-		look_at_execs(grep, end);
-	if (places & IN_DENIALS)
-		look_at_denials(grep, end);
+	if ((places & IN_ARGV) && may_match(grep, start)) {
+		json_t *argv = member(start, "argv");
+
+		look_at_argv(grep, "argv", argv);
+		json_decref(argv);
+	}
+	if ((places & (IN_EXECS | IN_DENIALS)) && may_match(grep, end)) {
+		if (places & IN_EXECS)
+			look_at_execs(grep, end);
+		if (places & IN_DENIALS)
+			look_at_denials(grep, end);
+	}
 	if (places & IN_SCRIPT) {
 		look_at_files(grep, start);
 		look_at_files(grep, end);
 	}
 	if (places & IN_OUTPUT) {
-		look_at_kept(grep, "stdout", json_object_get(end, "stdout"));
-		look_at_kept(grep, "stderr", json_object_get(end, "stderr"));
-		look_at_kept(grep, "stdin", json_object_get(end, "stdin"));
+		look_at_stream(grep, end, "stdout");
+		look_at_stream(grep, end, "stderr");
+		look_at_stream(grep, end, "stdin");
 	}
-	json_decref(start);
-	json_decref(end);
 }
 
 static bool parse_places(const char *text, unsigned int *ret)
@@ -222,6 +238,25 @@ static bool parse_places(const char *text, unsigned int *ret)
 	return *ret != 0;
 }
 
+/* The longest piece of the word that no JSON text writes in another way. */
+static void find_needed(struct grep *grep)
+{
+	const char *at = grep->query->word;
+	size_t best = 1, len;
+
+	for (; *at != '\0'; at += len + (at[len] != '\0')) {
+		len = 0;
+		while (at[len] > ' ' && at[len] < 127 && at[len] != '"' && at[len] != '\\' &&
+		       len + 1 < sizeof(grep->needed))
+			len++;
+		if (len <= best)
+			continue;
+		memcpy(grep->needed, at, len);
+		grep->needed[len] = '\0';
+		best = len;
+	}
+}
+
 static int prepare(struct grep *grep)
 {
 	const struct query *query = grep->query;
@@ -231,11 +266,10 @@ static int prepare(struct grep *grep)
 	if (query->in != NULL && !parse_places(query->in, &grep->places))
 		return query_error("grep", "--in takes argv, execs, denials, script, output, not ",
 				   query->in);
-	grep->is_plain = !query->is_regex;
-	for (const char *at = query->word; *at != '\0'; at++)
-		grep->is_plain &= *at > ' ' && *at < 127 && *at != '"' && *at != '\\';
-	if (!query->is_regex)
+	if (!query->is_regex) {
+		find_needed(grep);
 		return EXIT_OK;
+	}
 	int rc = regcomp(&grep->regex, query->word,
 			 REG_EXTENDED | (query->ignore_case ? REG_ICASE : 0));
 	if (rc == 0)
@@ -258,7 +292,8 @@ static uint64_t grep_rows(struct grep *grep)
 			list_print_json(grep->index, grep->row);
 		else if (grep->found > 0 && grep->query->files_only)
 			printf("%.*s\n", INDEX_RUN, grep->row->run);
-		arena_free(&grep->arena);
+		if (grep->found > 0 || i % ARENA_RUNS == 0)
+			arena_free(&grep->arena);
 	}
 	free(rows);
 	return found;

@@ -90,6 +90,7 @@ struct index {
 	struct span *maps;               /* of segments, while records are read */
 	struct index_seen user, profile;
 	struct arena arena; /* of what a record needs while it is looked at */
+	uint64_t arena_records;
 };
 
 /* Opens the log and brings the index up to date; -1 after saying why. */

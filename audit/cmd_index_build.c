@@ -7,6 +7,8 @@
 #include "record.h"
 #include "sha256.h"
 
+enum { ARENA_RECORDS = 256 };
+
 /*
  * Runs whose end was not seen yet, by id: an open-addressed table of row
  * numbers. Few on a log that is mostly read, as many as run at once otherwise.
@@ -172,7 +174,9 @@ static void add_line(struct index *index, struct open_runs *runs, const struct c
 		add_start(index, runs, &fields, place);
 	else if (span_is(fields.type, "\"run.end\"") && fields.run.at != NULL)
 		add_end(index, runs, &fields, place);
-	arena_free(&index->arena);
+	/* a block of the arena costs more than a record does */
+	if (++index->arena_records % ARENA_RECORDS == 0)
+		arena_free(&index->arena);
 }
 
 /* A last line whose end is missing is still being written, or torn: it is not counted as seen. */

@@ -12,6 +12,18 @@
 
 enum { CHUNK = 256 * 1024 };
 
+static void read_mark(struct cmd_log *log, const char *name, struct cmd_log_mark *ret)
+{
+	struct error ignored;
+	int fd = store_file_open(log->store.dir_fd, log->store.dir, name, O_RDONLY,
+				 log->store.owner, NULL, &ignored);
+	ssize_t len = fd < 0 ? -1 : read(fd, ret->text, sizeof(ret->text));
+
+	ret->len = len < 0 ? 0 : (size_t)len;
+	if (fd >= 0)
+		close(fd);
+}
+
 /*
  * A record that is just being written is no torn one, and a segment that is just being
  * renamed is no lost one: sizes and names are taken under the lock.
@@ -25,6 +37,8 @@ static int take_sizes(struct cmd_log *log, struct error *err)
 	int rc = store_segments_list(&log->store, &log->segments, err);
 	if (rc == 0)
 		rc = store_log_reopen_to_read(&log->store, err);
+	read_mark(log, "head", &log->head);
+	read_mark(log, "key", &log->key);
 	if (locked)
 		store_unlock(&log->store);
 	return rc;
@@ -59,19 +73,29 @@ static void close_segment(struct cmd_log *log)
 	log->fd = -1;
 }
 
+int cmd_store_dir(struct arena *arena, const char *dir, const char **ret, struct error *err)
+{
+	if (dir == NULL)
+		return store_default_dir(arena, geteuid(), ret, err);
+	*ret = dir;
+	if (dir[0] != '/') {
+		char *cwd = getcwd(NULL, 0);
+
+		if (cwd == NULL)
+			return error_sys(err, "audit store %s: no current folder", dir);
+		*ret = arena_printf(arena, "%s/%s", cwd, dir);
+		free(cwd);
+	}
+	return 0;
+}
+
 int cmd_log_open(struct cmd_log *log, const char *dir, struct arena *arena)
 {
 	struct error err;
 
 	*log = (struct cmd_log){.fd = -1};
-	if (dir == NULL && store_default_dir(arena, geteuid(), &dir, &err) < 0)
+	if (cmd_store_dir(arena, dir, &dir, &err) < 0)
 		goto fail;
-	if (dir[0] != '/') {
-		char *absolute = realpath(dir, NULL);
-
-		dir = absolute == NULL ? dir : arena_strdup(arena, absolute);
-		free(absolute);
-	}
 	if (store_open_to_read(&log->store, dir, &err) < 0)
 		goto fail;
 	if (take_sizes(log, &err) < 0) {

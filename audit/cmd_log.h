@@ -31,8 +31,14 @@
  *
  *     if (cmd_log_seek(&log, "log-00000000000000000001.jsonl", 4711)) ...
  */
+struct cmd_log_mark {
+	char text[300];
+	size_t len; /* 0: no such file, or an empty one */
+};
+
 struct cmd_log {
 	struct store store;
+	struct cmd_log_mark head, key; /* these files, as they were with the segments' sizes */
 	struct store_segments segments; /* oldest first; the last one is log.jsonl */
 	size_t segment;                 /* that is being read */
 	int fd;                         /* of it, or -1 */
@@ -53,6 +59,8 @@ struct cmd_line {
 	unsigned long number; /* in the segment, from 1; 0 after a seek */
 };
 
+/* The store that --store names, as an absolute path; NULL: the default one. */
+int cmd_store_dir(struct arena *arena, const char *dir, const char **ret, struct error *err);
 /* 0, or -1 after saying why on stderr. dir NULL: the default. */
 int cmd_log_open(struct cmd_log *log, const char *dir, struct arena *arena);
 /* The next record, to be released with json_decref(); NULL at the end. */

@@ -18,6 +18,13 @@ static const struct verb {
 	 "one line a run, oldest first", cmd_list, NULL},
 	{"show", "RUN|--last [--json] [--store DIR]",
 	 "all that is known of one run; RUN is an id or its first letters", cmd_show, NULL},
+	{"verify", "[--key SEAL] [--expect SEQ:HASH] [--anchors FILE [--was DIR]] [--json] [--store DIR]",
+	 "whether the log is what was written, and all of it", NULL, cmd_verify},
+	{"init", "[--key [--epoch N]] [--store DIR]",
+	 "makes a store; --key seals it and prints the seal, which is to be kept elsewhere", NULL,
+	 cmd_init},
+	{"prune", "--keep AGE,SIZE [--dry-run] [--store DIR]",
+	 "removes what is too old or too much: kept output first, then old records", NULL, cmd_prune},
 	{"help", "", "this text", cmd_help, NULL},
 };
 

@@ -192,7 +192,8 @@ int store_log_reopen_to_read(struct store *store, struct error *err)
 		if (err->errnum != ENOENT)
 			return -1;
 	}
-	return -1;
+	/* with a head file this was a store, and what is left of it can be read */
+	return faccessat(store->dir_fd, "head", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : -1;
 }
 
 int store_open_to_read(struct store *store, const char *dir, struct error *err)

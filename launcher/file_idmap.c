@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,11 +22,13 @@
 
 enum { STACK_SIZE = 16384, LAST_ID = 65535, NOBODYS_ID = LEASE_FIRST - 1 };
 
-static __attribute__((noreturn)) int wait_to_be_killed(void *unused)
+/* Dies with its parent; one that is dead already shows as another parent. */
+static __attribute__((noreturn)) int wait_to_be_killed(void *parent)
 {
-	(void)unused;
-	for (;;)
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (getppid() == *(pid_t *)parent)
 		pause();
+	_exit(0);
 }
 
 static int add_range(char *text, size_t size, int len, unsigned first, unsigned last)
@@ -92,8 +95,9 @@ int idmap_open(struct arm *arm, uid_t uid, gid_t gid, struct error *err)
 	if (arm->idmap_count == room)
 		return error_set(err, ERROR_PROFILE,
 				 "[file] write: paths of more than %zu different owners", room);
+	pid_t self = getpid();
 	pid_t pid = clone(wait_to_be_killed, stack + sizeof(stack),
-			  CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
+			  CLONE_VM | CLONE_NEWUSER | SIGCHLD, &self);
 	if (pid < 0)
 		return error_sys(err, "cannot make a user namespace for an idmapped mount");
 	int fd = open_namespace(arm, pid, uid, gid);

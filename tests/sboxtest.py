@@ -12,6 +12,7 @@ a child subreaper: whatever sbox leaves alive becomes its child and is found.
 Nothing here kills by name: only by process id, found by walking parents.
 """
 import ctypes
+import gzip
 import json
 import os
 import shutil
@@ -259,6 +260,11 @@ class T:
                 return [parse_line(line) for line in log.read().splitlines()]
         except FileNotFoundError:
             return []
+
+    def kept(self, name):
+        """What the store keeps under that name, unpacked."""
+        data = self.read(f"{self.store}/{name}")
+        return gzip.decompress(data) if name.endswith(".gz") else data
 
     def audit(self, *argv):
         """`sbox audit ...` with the store of this test."""
