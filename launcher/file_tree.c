@@ -56,7 +56,7 @@ static bool wants_idmap(const struct arm *arm, const struct file_entry *entry)
 {
 	unsigned given = KIND(PATH_WRITE) | KIND(PATH_EXEC) | KIND(PATH_READ);
 
-	return arm->host->root && (entry->kinds & KIND(PATH_WRITE)) != 0 &&
+	return arm->host->root && entry->fact != NULL && (entry->kinds & KIND(PATH_WRITE)) != 0 &&
 	       (entry->up == NULL || (entry->up->kinds & given & KIND(PATH_WRITE)) == 0);
 }
 

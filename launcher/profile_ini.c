@@ -194,7 +194,7 @@ static void add_piece(struct reading *reading, const char *value)
 	bool more = len > 0 && value[len - 1] == '\\';
 	const char *text = arena_strndup(reading->arena, value, more ? len - 1 : len);
 
-	if (reading->joined) {
+	if (reading->joined && entry->count > 0) {
 		struct piece *last = &entry->pieces[entry->count - 1];
 
 		last->text = arena_printf(reading->arena, "%s%s", last->text, text);

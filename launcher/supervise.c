@@ -24,14 +24,6 @@
 
 enum { EVENTS = 16, UNKILLABLE_WAIT_MS = 5000, NANO = 1000000000 };
 
-static void set_timer(int fd, uint64_t ns)
-{
-	struct itimerspec when = {
-		.it_value = {.tv_sec = (time_t)(ns / NANO), .tv_nsec = (long)(ns % NANO)}};
-
-	timerfd_settime(fd, 0, &when, NULL);
-}
-
 void loop_watch(struct loop *loop, enum source source, int fd, uint32_t events)
 {
 	struct watch *now = &loop->watches[source];
@@ -112,7 +104,7 @@ static void stop_gently(struct loop *loop, int sig)
 	/* a stopped program does not see the signal before it goes on */
 	send_signal(loop->run, SIGCONT);
 	uint64_t grace = loop->run->profile.time.grace_ms;
-	set_timer(loop->grace_fd, grace > 0 ? grace * 1000000 : 1);
+	loop_timer(loop->grace_fd, grace > 0 ? grace * 1000000 : 1);
 	loop->stopping = true;
 }
 
@@ -148,7 +140,7 @@ static void on_look(struct loop *loop)
 	uint64_t next = limits_look(run);
 	if (run->ended && !cpu_before && run->end.kind == END_CPU && !loop->stopping)
 		stop_gently(loop, SIGTERM);
-	set_timer(loop->look_fd, next);
+	loop_timer(loop->look_fd, next);
 }
 
 static void on_signal(struct loop *loop)
@@ -185,7 +177,7 @@ static void on_listener(struct loop *loop)
 		run->notify.fd = -1;
 	} else if (wait > 0) {
 		loop_unwatch(loop, SOURCE_LISTENER);
-		set_timer(loop->late_fd, (uint64_t)wait);
+		loop_timer(loop->late_fd, (uint64_t)wait);
 	}
 }
 
@@ -300,7 +292,7 @@ static void begin_dying(struct loop *loop)
 	stop_input(&loop->run->in);
 	loop_unwatch(loop, SOURCE_GRACE);
 	loop_watch(loop, SOURCE_GRACE, loop->grace_fd, EPOLLIN);
-	set_timer(loop->grace_fd, (uint64_t)UNKILLABLE_WAIT_MS * 1000000);
+	loop_timer(loop->grace_fd, (uint64_t)UNKILLABLE_WAIT_MS * 1000000);
 	/* an exit that was reported ends the sandbox also when pid 1 lingers */
 	sys_pidfd_send_signal(loop->run->init_pidfd, SIGKILL);
 }
@@ -332,7 +324,7 @@ static void bound_flush(struct loop *loop)
 		return;
 	uint64_t end = loop->run->start_ns + profile->time.wall_ms * 1000000;
 	loop_unwatch(loop, SOURCE_WALL);
-	set_timer(loop->wall_fd, end > now + grace ? end - now : grace);
+	loop_timer(loop->wall_fd, end > now + grace ? end - now : grace);
 	loop_watch(loop, SOURCE_WALL, loop->wall_fd, EPOLLIN);
 }
 
@@ -393,8 +385,8 @@ void supervise(struct run *run)
 		return;
 	}
 	watch_all(&loop);
-	set_timer(loop.wall_fd, run->profile.time.wall_ms * 1000000);
-	set_timer(loop.look_fd, limits_first_look(run));
+	loop_timer(loop.wall_fd, run->profile.time.wall_ms * 1000000);
+	loop_timer(loop.look_fd, limits_first_look(run));
 	spawn_go(run);
 	live(&loop);
 	finish_usage(&loop);

@@ -50,6 +50,8 @@ int loop_open(struct loop *loop, struct run *run);
 void loop_close(struct loop *loop);
 void loop_watch(struct loop *loop, enum source source, int fd, uint32_t events);
 
+/* Once, after so many nanoseconds; 0: never. */
+void loop_timer(int fd, uint64_t ns);
 void loop_unwatch(struct loop *loop, enum source source);
 
 /* supervise_messages.c: everything that is waiting on the control socket and the fault pipe. */

@@ -8,6 +8,8 @@
 
 #include "supervise.h"
 
+enum { NS_A_SECOND = 1000000000 };
+
 /* Signals that are passed on to the program; SIGTSTP and the like act on sbox itself. */
 static void forwarded(sigset_t *set)
 {
@@ -55,4 +57,12 @@ void loop_close(struct loop *loop)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
+}
+
+void loop_timer(int fd, uint64_t ns)
+{
+	struct itimerspec when = {.it_value = {.tv_sec = (time_t)(ns / NS_A_SECOND),
+					       .tv_nsec = (long)(ns % NS_A_SECOND)}};
+
+	timerfd_settime(fd, 0, &when, NULL);
 }
