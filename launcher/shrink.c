@@ -48,8 +48,10 @@ bool shrink(struct arena *arena, const void *data, size_t len, const void **ret_
 	stream.next_out = out;
 	stream.avail_out = (unsigned int)room;
 	bool done = feed(&stream, data, len) && pays(len, stream.total_out);
-	*ret_data = out;
-	*ret_len = stream.total_out;
+	if (done) {
+		*ret_data = out;
+		*ret_len = stream.total_out;
+	}
 	deflateEnd(&stream);
 	return done;
 }
