@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd_verify.h"
+
+void verify_find(struct verify *verify, enum verdict verdict, const char *fmt, ...)
+{
+	struct findings *findings = &verify->findings[verdict];
+	char text[1024];
+	va_list ap;
+
+	if (findings->count++ >= sizeof(findings->text) / sizeof(findings->text[0]))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	findings->text[findings->count - 1] = arena_strdup(&verify->arena, text);
+}
+
+static const char *segment_name(const struct verify *verify, size_t segment)
+{
+	return verify->log.segments.item[segment].name;
+}
+
+/* The line is not the one that was written after the line before it. */
+static void broken_link(struct verify *verify, const char *where, uint64_t seq)
+{
+	if (seq == verify->seq + 1)
+		verify_find(verify, INTEGRITY,
+			    "%s (seq %ju): is not what %s was written after: changed, or put in",
+			    verify->where, (uintmax_t)verify->seq, where);
+	else if (seq > verify->seq)
+		verify_find(verify, INTEGRITY,
+			    "%s (seq %ju): follows seq %ju: what was between them is gone", where,
+			    (uintmax_t)seq, (uintmax_t)verify->seq);
+	else
+		verify_find(verify, INTEGRITY,
+			    "%s (seq %ju): follows seq %ju: put in, moved, or from a second writer",
+			    where, (uintmax_t)seq, (uintmax_t)verify->seq);
+}
+
+static void check_link(struct verify *verify, const char *where, const struct store_line *parsed)
+{
+	if (verify->records == 0) {
+		verify->first_seq = parsed->seq;
+		memcpy(verify->first_prev, parsed->prev, SHA256_HEX - 1);
+		return;
+	}
+	if (memcmp(parsed->prev, verify->hash, SHA256_HEX - 1) != 0)
+		broken_link(verify, where, parsed->seq);
+	else if (parsed->seq > verify->seq + 1)
+		verify_find(verify, COMPLETENESS,
+			    "%s (seq %ju): %ju records before it were lost, and the store went on",
+			    where, (uintmax_t)parsed->seq, (uintmax_t)(parsed->seq - verify->seq - 1));
+	else if (parsed->seq != verify->seq + 1)
+		verify_find(verify, INTEGRITY, "%s (seq %ju): a number that was before", where,
+			    (uintmax_t)parsed->seq);
+}
+
+/* Names on both sides of a border between two files. */
+static void check_border(struct verify *verify, const struct cmd_line *line,
+			 const struct store_line *parsed)
+{
+	const struct store_segment *segment = &verify->log.segments.item[line->segment];
+	char name[STORE_SEGMENT_NAME];
+
+	store_segment_name(name, parsed->seq);
+	if (segment->first_seq != 0 && segment->first_seq != parsed->seq)
+		verify_find(verify, INTEGRITY, "%s: begins with seq %ju, which is not its name",
+			    segment->name, (uintmax_t)parsed->seq);
+	if (verify->records > 0 && verify->successor == NULL)
+		verify_find(verify, INTEGRITY, "%s: its last line does not name a successor",
+			    segment_name(verify, verify->segment));
+	else if (verify->records > 0 && strcmp(verify->successor, name) != 0)
+		verify_find(verify, INTEGRITY, "%s: gone, though %s names it as its successor",
+			    verify->successor, segment_name(verify, verify->segment));
+	verify->segment = line->segment;
+}
+
+static void check_type(struct verify *verify, const struct cmd_line *line,
+		       const struct store_line *parsed)
+{
+	static const char start[] = "\"type\":\"run.start\",\"run\":\"";
+	static const char end[] = "\"type\":\"run.end\",\"run\":\"";
+	static const char log[] = "\"type\":\"log.";
+	size_t left = (size_t)(line->text + line->len - parsed->body);
+
+	verify->successor = NULL;
+	if (left > sizeof(start) + 26 && memcmp(parsed->body, start, sizeof(start) - 1) == 0)
+		runs_open(&verify->runs, parsed->body + sizeof(start) - 1);
+	else if (left > sizeof(end) + 26 && memcmp(parsed->body, end, sizeof(end) - 1) == 0)
+		runs_close(&verify->runs, parsed->body + sizeof(end) - 1);
+	else if (left > sizeof(log) && memcmp(parsed->body, log, sizeof(log) - 1) == 0)
+		verify_log_record(verify, line, parsed->body);
+}
+
+static void check_record(struct verify *verify, const struct cmd_line *line,
+			 const struct store_line *parsed, const char *where)
+{
+	if (verify->records == 0 || line->segment != verify->segment)
+		check_border(verify, line, parsed);
+	check_link(verify, where, parsed);
+	verify_seal_line(verify, line, parsed);
+	check_type(verify, line, parsed);
+	sha256_hex_of(line->text, line->len, verify->hash);
+	points_check(verify, where, parsed->seq, verify->hash);
+	if (verify->has_head && parsed->seq == verify->head.seq)
+		verify->head_is_met = strcmp(verify->head.hash, verify->hash) == 0;
+	verify->seq = parsed->seq;
+	verify->sealed = parsed->sealed > 0 ? parsed->sealed : verify->sealed;
+	verify->sealed_records += parsed->sealed > 0;
+	verify->records++;
+	verify->bytes += line->len;
+	memcpy(verify->where, where, sizeof(verify->where));
+}
+
+/* The last line of all may be one that a crash cut short; the next append cuts it off. */
+static void check_no_record(struct verify *verify, const struct cmd_line *line, const char *where)
+{
+	bool is_last = line->segment + 1 == verify->log.segments.count &&
+		       line->offset + line->len == verify->log.segments.item[line->segment].bytes;
+
+	if (is_last && line->text[line->len - 1] != '\n') {
+		verify->is_torn = true;
+		verify_find(verify, NOTE, "%s: torn: a record that was never whole", where);
+	} else {
+		verify_find(verify, INTEGRITY, "%s: not a record", where);
+	}
+}
+
+void verify_chain(struct verify *verify)
+{
+	struct store_line parsed;
+	struct cmd_line line;
+	char where[sizeof(verify->where)];
+
+	while (cmd_log_line(&verify->log, &line)) {
+		snprintf(where, sizeof(where), "%s:%lu", segment_name(verify, line.segment),
+			 line.number);
+		if (store_line_parse(line.text, line.len, &parsed))
+			check_record(verify, &line, &parsed, where);
+		else
+			check_no_record(verify, &line, where);
+	}
+}
