@@ -97,6 +97,9 @@ $(BUILD)/libsbox.a: $(call obj,$(launcher_src) $(audit_src)) $(generated)
 $(BUILD)/sbox: $(call obj,launcher/main.c) $(BUILD)/libsbox.a
 	$(call say,link   )$(CC) $(LAUNCHER_LINK) -o $@ $^ $(LAUNCHER_LIBS)
 
+# The page of `sbox audit report` is in the program (.incbin).
+$(BUILD)/audit/cmd_report_assets.o: $(wildcard audit/report/*)
+
 $(BUILD)/sbox-audit: $(call obj,$(tool_src)) $(BUILD)/libsbox.a
 	$(call say,link   )$(CC) $(PROGRAM_LINK) -o $@ $^ $(AUDIT_LIBS)
 

@@ -130,6 +130,8 @@ struct index_fields {
 	struct span type, run, time, who, argv, profile, labels, end, usage, denials, dropped;
 	struct span out, err, seq;
 };
+/* The command, as far as it fits into so many columns. */
+const char *index_program_text(struct arena *arena, const json_t *argv, size_t columns);
 void index_row_start(struct index *index, struct index_row *row, const struct index_fields *fields);
 void index_row_end(struct index *index, struct index_row *row, const struct index_fields *fields);
 

@@ -29,7 +29,7 @@ static void put_text(struct index *index, const char *text, struct index_seen *s
 }
 
 /* The command, as far as it fits. */
-static const char *program_text(struct arena *arena, const json_t *argv)
+const char *index_program_text(struct arena *arena, const json_t *argv, size_t columns)
 {
 	const char *text = "";
 	const json_t *argument;
@@ -42,10 +42,10 @@ static const char *program_text(struct arena *arena, const json_t *argv)
 		bytes.len = bytes.len > LOOKED_AT ? LOOKED_AT : bytes.len;
 		text = arena_printf(arena, i == 0 ? "%s%s" : "%s %s", text,
 				    text_argument(arena, bytes));
-		if (text_width(text) > INDEX_PROGRAM_WIDTH)
+		if (text_width(text) > columns)
 			break;
 	}
-	return text[0] == '\0' ? "-" : text_cut(arena, text, INDEX_PROGRAM_WIDTH);
+	return text[0] == '\0' ? "-" : text_cut(arena, text, columns);
 }
 
 /* key NUL value NUL, as bytes. */
@@ -100,7 +100,7 @@ void index_row_start(struct index *index, struct index_row *row, const struct in
 	const char *user_text = has_name ? text_value(arena, user)
 					 : arena_printf(arena, "%.*s", (int)(uid.len & 15), uid.at);
 	const char *profile_text = text_value(arena, profile);
-	const char *program = program_text(arena, argv);
+	const char *program = index_program_text(arena, argv, INDEX_PROGRAM_WIDTH);
 
 	row->flags |= INDEX_HAS_START;
 	row->start_ns = time_parse(fields->time);

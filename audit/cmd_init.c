@@ -42,7 +42,8 @@ static int seal(struct store *store, uint64_t every, struct error *err)
 	printf("{\"sbox_seal\":1,\"every\":%llu,\"seq\":%llu,\"prev\":\"%s\",\"key\":\"%s\"}\n",
 	       (unsigned long long)made.every, (unsigned long long)made.seq, made.prev, made.key);
 	fputs("sbox-audit: the line above is the seal, and it is nowhere else. Keep it where the "
-	      "store's owner\ncannot reach it: with it, sbox audit verify --key checks every record, "
+	      "store's owner\ncannot reach it: with it, sbox audit verify --key checks every "
+	      "record, "
 	      "and others can be forged.\n",
 	      stderr);
 	explicit_bzero(&made, sizeof(made));

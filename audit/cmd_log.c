@@ -135,8 +135,7 @@ static bool fill(struct cmd_log *log)
 			abort();
 	}
 	size_t wanted = log->room - held < log->left ? log->room - held : (size_t)log->left;
-	ssize_t got =
-		pread(log->fd, log->buffer + held, wanted, (off_t)(log->offset + held));
+	ssize_t got = pread(log->fd, log->buffer + held, wanted, (off_t)(log->offset + held));
 
 	if (got < 0 && errno == EINTR)
 		return true;

@@ -38,7 +38,7 @@ struct cmd_log_mark {
 
 struct cmd_log {
 	struct store store;
-	struct cmd_log_mark head, key; /* these files, as they were with the segments' sizes */
+	struct cmd_log_mark head, key;  /* these files, as they were with the segments' sizes */
 	struct store_segments segments; /* oldest first; the last one is log.jsonl */
 	size_t segment;                 /* that is being read */
 	int fd;                         /* of it, or -1 */

@@ -40,7 +40,7 @@ static void grow(struct tally *tally)
 	*tally = larger;
 }
 
-void tally_add(struct tally *tally, struct bytes text, uint64_t count)
+uint64_t tally_add(struct tally *tally, struct bytes text, uint64_t count)
 {
 	if (tally->used * 2 >= tally->size)
 		grow(tally);
@@ -52,9 +52,10 @@ void tally_add(struct tally *tally, struct bytes text, uint64_t count)
 		memcpy(item->text, text.data, text.len);
 		item->text[text.len] = '\0';
 		item->len = text.len;
-		tally->used++;
+		item->number = tally->used++;
 	}
 	item->count += count;
+	return item->number;
 }
 
 static int compare(const void *a, const void *b)
@@ -72,6 +73,22 @@ size_t tally_sort(struct tally *tally)
 {
 	if (tally->used > 0)
 		qsort(tally->items, tally->size, sizeof(*tally->items), compare);
+	return tally->used;
+}
+
+static int compare_number(const void *a, const void *b)
+{
+	const struct tally_item *left = a, *right = b;
+
+	if (left->text == NULL || right->text == NULL)
+		return (left->text == NULL) - (right->text == NULL);
+	return left->number < right->number ? -1 : 1;
+}
+
+size_t tally_sort_by_number(struct tally *tally)
+{
+	if (tally->used > 0)
+		qsort(tally->items, tally->size, sizeof(*tally->items), compare_number);
 	return tally->used;
 }
 

@@ -11,7 +11,7 @@
 struct tally_item {
 	char *text; /* own; NULL: a free slot */
 	size_t len;
-	uint64_t count;
+	uint64_t count, number; /* how often; which of all, in the order of adding */
 };
 
 struct tally {
@@ -19,9 +19,11 @@ struct tally {
 	size_t size, used;
 };
 
-void tally_add(struct tally *tally, struct bytes text, uint64_t count);
+/* Gives the text's number. */
+uint64_t tally_add(struct tally *tally, struct bytes text, uint64_t count);
 /* The most frequent first, then by text; nothing can be added any more. How many there are. */
 size_t tally_sort(struct tally *tally);
+size_t tally_sort_by_number(struct tally *tally);
 void tally_free(struct tally *tally);
 
 #endif

@@ -13,9 +13,12 @@ struct verify_options {
 };
 
 static const struct option long_options[] = {
-	{"store", required_argument, NULL, 's'},   {"key", required_argument, NULL, 'k'},
-	{"expect", required_argument, NULL, 'e'},  {"anchors", required_argument, NULL, 'a'},
-	{"was", required_argument, NULL, 'w'},     {"json", no_argument, NULL, 'j'},
+	{"store", required_argument, NULL, 's'},
+	{"key", required_argument, NULL, 'k'},
+	{"expect", required_argument, NULL, 'e'},
+	{"anchors", required_argument, NULL, 'a'},
+	{"was", required_argument, NULL, 'w'},
+	{"json", no_argument, NULL, 'j'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -77,8 +80,9 @@ static int read_seal(struct verify *verify, const char *path)
 		verify->seal.seq = (uint64_t)seq;
 		memcpy(verify->seal.prev, prev, 65);
 	} else {
-		fprintf(stderr, "sbox-audit: %s: not a seal as sbox audit init --key prints it%s%s\n",
-			path, seal == NULL ? ": " : "", seal == NULL ? error.text : "");
+		fprintf(stderr,
+			"sbox-audit: %s: not a seal as sbox audit init --key prints it%s%s\n", path,
+			seal == NULL ? ": " : "", seal == NULL ? error.text : "");
 	}
 	json_decref(seal);
 	return is_good ? 0 : -1;

@@ -67,11 +67,11 @@ struct verify {
 	size_t unfinished_count, running_count;
 
 	/* the line before, and what has been seen so far */
-	char where[96]; /* "log.jsonl:12" */
+	unsigned long number; /* of the line, in its segment */
 	char hash[SHA256_HEX];
 	const char *successor; /* that the last log.closed named */
 	uint64_t seq, sealed;
-	size_t segment;
+	size_t segment, segment_before;
 	uint64_t records, bytes, sealed_records;
 	uint64_t first_seq;
 	char first_prev[SHA256_HEX];
@@ -83,6 +83,10 @@ struct verify {
 void verify_find(struct verify *verify, enum verdict verdict, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* "log.jsonl:12" */
+const char *verify_where(struct verify *verify, size_t segment, unsigned long number);
+const char *verify_line_where(struct verify *verify, const struct cmd_line *line);
+
 void verify_chain(struct verify *verify);
 /* A log.* record: what it says about segments. */
 void verify_log_record(struct verify *verify, const struct cmd_line *line, const char *body);
@@ -91,11 +95,13 @@ void verify_seal_line(struct verify *verify, const struct cmd_line *line,
 		      const struct store_line *parsed);
 void verify_ends(struct verify *verify);
 
-/* SEQ:HASH, and syslog lines that store_anchor() wrote for the store `dir`. -1: said why on stderr. */
+/* SEQ:HASH, and syslog lines that store_anchor() wrote for the store `dir`. -1: said why on stderr.
+ */
 int points_add_expected(struct verify *verify, const char *text);
 int points_add_anchors(struct verify *verify, const char *path, const char *dir);
 void points_sort(struct points *points);
-void points_check(struct verify *verify, const char *where, uint64_t seq, const char *hash);
+void points_check(struct verify *verify, const struct cmd_line *line, uint64_t seq,
+		  const char *hash);
 
 void runs_open(struct open_runs *runs, const char id[26]);
 void runs_close(struct open_runs *runs, const char id[26]);

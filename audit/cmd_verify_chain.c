@@ -24,13 +24,26 @@ static const char *segment_name(const struct verify *verify, size_t segment)
 	return verify->log.segments.item[segment].name;
 }
 
-/* The line is not the one that was written after the line before it. */
-static void broken_link(struct verify *verify, const char *where, uint64_t seq)
+const char *verify_where(struct verify *verify, size_t segment, unsigned long number)
 {
+	return arena_printf(&verify->arena, "%s:%lu", segment_name(verify, segment), number);
+}
+
+const char *verify_line_where(struct verify *verify, const struct cmd_line *line)
+{
+	return verify_where(verify, line->segment, line->number);
+}
+
+/* The line is not the one that was written after the line before it. */
+static void broken_link(struct verify *verify, const struct cmd_line *line, uint64_t seq)
+{
+	const char *where = verify_line_where(verify, line);
+
 	if (seq == verify->seq + 1)
 		verify_find(verify, INTEGRITY,
 			    "%s (seq %ju): is not what %s was written after: changed, or put in",
-			    verify->where, (uintmax_t)verify->seq, where);
+			    verify_where(verify, verify->segment_before, verify->number),
+			    (uintmax_t)verify->seq, where);
 	else if (seq > verify->seq)
 		verify_find(verify, INTEGRITY,
 			    "%s (seq %ju): follows seq %ju: what was between them is gone", where,
@@ -41,7 +54,8 @@ static void broken_link(struct verify *verify, const char *where, uint64_t seq)
 			    where, (uintmax_t)seq, (uintmax_t)verify->seq);
 }
 
-static void check_link(struct verify *verify, const char *where, const struct store_line *parsed)
+static void check_link(struct verify *verify, const struct cmd_line *line,
+		       const struct store_line *parsed)
 {
 	if (verify->records == 0) {
 		verify->first_seq = parsed->seq;
@@ -49,14 +63,15 @@ static void check_link(struct verify *verify, const char *where, const struct st
 		return;
 	}
 	if (memcmp(parsed->prev, verify->hash, SHA256_HEX - 1) != 0)
-		broken_link(verify, where, parsed->seq);
+		broken_link(verify, line, parsed->seq);
 	else if (parsed->seq > verify->seq + 1)
 		verify_find(verify, COMPLETENESS,
 			    "%s (seq %ju): %ju records before it were lost, and the store went on",
-			    where, (uintmax_t)parsed->seq, (uintmax_t)(parsed->seq - verify->seq - 1));
+			    verify_line_where(verify, line), (uintmax_t)parsed->seq,
+			    (uintmax_t)(parsed->seq - verify->seq - 1));
 	else if (parsed->seq != verify->seq + 1)
-		verify_find(verify, INTEGRITY, "%s (seq %ju): a number that was before", where,
-			    (uintmax_t)parsed->seq);
+		verify_find(verify, INTEGRITY, "%s (seq %ju): a number that was before",
+			    verify_line_where(verify, line), (uintmax_t)parsed->seq);
 }
 
 /* Names on both sides of a border between two files. */
@@ -97,15 +112,15 @@ static void check_type(struct verify *verify, const struct cmd_line *line,
 }
 
 static void check_record(struct verify *verify, const struct cmd_line *line,
-			 const struct store_line *parsed, const char *where)
+			 const struct store_line *parsed)
 {
 	if (verify->records == 0 || line->segment != verify->segment)
 		check_border(verify, line, parsed);
-	check_link(verify, where, parsed);
+	check_link(verify, line, parsed);
 	verify_seal_line(verify, line, parsed);
 	check_type(verify, line, parsed);
 	sha256_hex_of(line->text, line->len, verify->hash);
-	points_check(verify, where, parsed->seq, verify->hash);
+	points_check(verify, line, parsed->seq, verify->hash);
 	if (verify->has_head && parsed->seq == verify->head.seq)
 		verify->head_is_met = strcmp(verify->head.hash, verify->hash) == 0;
 	verify->seq = parsed->seq;
@@ -113,12 +128,14 @@ static void check_record(struct verify *verify, const struct cmd_line *line,
 	verify->sealed_records += parsed->sealed > 0;
 	verify->records++;
 	verify->bytes += line->len;
-	memcpy(verify->where, where, sizeof(verify->where));
+	verify->segment_before = line->segment;
+	verify->number = line->number;
 }
 
 /* The last line of all may be one that a crash cut short; the next append cuts it off. */
-static void check_no_record(struct verify *verify, const struct cmd_line *line, const char *where)
+static void check_no_record(struct verify *verify, const struct cmd_line *line)
 {
+	const char *where = verify_line_where(verify, line);
 	bool is_last = line->segment + 1 == verify->log.segments.count &&
 		       line->offset + line->len == verify->log.segments.item[line->segment].bytes;
 
@@ -134,14 +151,11 @@ void verify_chain(struct verify *verify)
 {
 	struct store_line parsed;
 	struct cmd_line line;
-	char where[sizeof(verify->where)];
 
 	while (cmd_log_line(&verify->log, &line)) {
-		snprintf(where, sizeof(where), "%s:%lu", segment_name(verify, line.segment),
-			 line.number);
 		if (store_line_parse(line.text, line.len, &parsed))
-			check_record(verify, &line, &parsed, where);
+			check_record(verify, &line, &parsed);
 		else
-			check_no_record(verify, &line, where);
+			check_no_record(verify, &line);
 	}
 }

@@ -31,7 +31,8 @@ static void note_recovered(struct verify *verify, const char *where, const json_
 	json_int_t dropped = json_integer_value(json_object_get(record, "dropped_bytes"));
 
 	verify_find(verify, NOTE, "%s: log.recovered: %s, %jd bytes dropped", where,
-		    reason == NULL ? "?" : text_value(&verify->arena, json_object_get(record, "reason")),
+		    reason == NULL ? "?"
+				   : text_value(&verify->arena, json_object_get(record, "reason")),
 		    (intmax_t)dropped);
 }
 
@@ -52,7 +53,7 @@ static void check_opened(struct verify *verify, const char *where, const struct 
 void verify_log_record(struct verify *verify, const struct cmd_line *line, const char *body)
 {
 	static const char empty[] = "{";
-	char where[sizeof(verify->where)];
+	const char *where = verify_line_where(verify, line);
 	size_t left = (size_t)(line->text + line->len - body);
 	char *text = arena_alloc(&verify->arena, left + 1);
 
@@ -62,8 +63,6 @@ void verify_log_record(struct verify *verify, const struct cmd_line *line, const
 	json_t *record = json_loadb(text, left + 1, JSON_REJECT_DUPLICATES, NULL);
 	const char *type = json_string_value(json_object_get(record, "type"));
 
-	snprintf(where, sizeof(where), "%s:%lu", verify->log.segments.item[line->segment].name,
-		 line->number);
 	if (type == NULL)
 		verify_find(verify, INTEGRITY, "%s: not a record", where);
 	else if (strcmp(type, "log.pruned") == 0)
@@ -86,9 +85,10 @@ static void check_beginning(struct verify *verify)
 		if (verify->pruned[i].last_seq + 1 == verify->first_seq &&
 		    strcmp(verify->pruned[i].last_hash, verify->first_prev) == 0)
 			return;
-	verify_find(verify, INTEGRITY,
-		    "%s:1: begins with seq %ju, and no log.pruned says that what was before it went",
-		    verify->log.segments.item[0].name, (uintmax_t)verify->first_seq);
+	verify_find(
+		verify, INTEGRITY,
+		"%s:1: begins with seq %ju, and no log.pruned says that what was before it went",
+		verify->log.segments.item[0].name, (uintmax_t)verify->first_seq);
 }
 
 /* A head that does not name the last line: which of the two is behind? */
@@ -144,9 +144,10 @@ static void check_key(struct verify *verify)
 	if (!is_known)
 		return;
 	if (file.sealed > verify->sealed)
-		verify_find(verify, COMPLETENESS,
-			    "the end: the key is that of sealed record %ju, but the last one is %ju",
-			    (uintmax_t)file.sealed + 1, (uintmax_t)verify->sealed);
+		verify_find(
+			verify, COMPLETENESS,
+			"the end: the key is that of sealed record %ju, but the last one is %ju",
+			(uintmax_t)file.sealed + 1, (uintmax_t)verify->sealed);
 	else if (file.sealed < verify->sealed)
 		verify_find(verify, NOTE, "key is %ju records behind: a crash or power cut",
 			    (uintmax_t)(verify->sealed - file.sealed));
@@ -179,8 +180,9 @@ static void check_points(struct verify *verify)
 				    point->is_expected ? "--expect" : "--anchors");
 	}
 	if (verify->has_anchors && verify->points.count == 0)
-		verify_find(verify, COMPLETENESS,
-			    "--anchors: none is of this store: name the folder it was in with --was");
+		verify_find(
+			verify, COMPLETENESS,
+			"--anchors: none is of this store: name the folder it was in with --was");
 }
 
 static void check_runs(struct verify *verify)

@@ -46,7 +46,8 @@ int points_add_expected(struct verify *verify, const char *text)
 	return 0;
 }
 
-/* "… audit anchor seq=N hash=H store=DIR": as the line came out of a log, whatever stands before. */
+/* "… audit anchor seq=N hash=H store=DIR": as the line came out of a log, whatever stands before.
+ */
 static void add_line(struct verify *verify, const char *line, const char *dir)
 {
 	static const char mark[] = ": audit anchor seq=";
@@ -101,7 +102,8 @@ void points_sort(struct points *points)
 		qsort(points->item, points->count, sizeof(*points->item), by_seq);
 }
 
-void points_check(struct verify *verify, const char *where, uint64_t seq, const char *hash)
+void points_check(struct verify *verify, const struct cmd_line *line, uint64_t seq,
+		  const char *hash)
 {
 	struct points *points = &verify->points;
 
@@ -116,7 +118,8 @@ void points_check(struct verify *verify, const char *where, uint64_t seq, const 
 		points->met++;
 		if (strcmp(point->hash, hash) != 0)
 			verify_find(verify, INTEGRITY,
-				    "%s (seq %ju): is another record than the one in %s", where,
-				    (uintmax_t)seq, point->is_expected ? "--expect" : "--anchors");
+				    "%s (seq %ju): is another record than the one in %s",
+				    verify_line_where(verify, line), (uintmax_t)seq,
+				    point->is_expected ? "--expect" : "--anchors");
 	}
 }

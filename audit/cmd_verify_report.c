@@ -10,18 +10,21 @@ static size_t not_proven(const struct verify *verify, const char *text[4])
 	size_t count = 0;
 
 	if (!verify->has_seal && verify->points.met == 0)
-		text[count++] = "without a key or a number and hash noted elsewhere, whoever owns the "
-				"store can have written all of it anew, or cut its end together with "
-				"head: nothing in the store can show that";
+		text[count++] =
+			"without a key or a number and hash noted elsewhere, whoever owns the "
+			"store can have written all of it anew, or cut its end together with "
+			"head: nothing in the store can show that";
 	else if (!verify->has_seal)
 		text[count++] = "without a key, whoever owns the store can have written anew what "
 				"comes after the last record that was noted elsewhere";
 	if (verify->has_seal)
-		text[count++] = "records of the key's current epoch, and what is written from now on, "
-				"are safe only as long as nobody reads the key file";
+		text[count++] =
+			"records of the key's current epoch, and what is written from now on, "
+			"are safe only as long as nobody reads the key file";
 	if (verify->has_seal && verify->points.met == 0)
-		text[count++] = "an older copy of the whole store, key included, looks as good as this "
-				"one: only --expect or --anchors tells them apart";
+		text[count++] =
+			"an older copy of the whole store, key included, looks as good as this "
+			"one: only --expect or --anchors tells them apart";
 	if (verify->sealed > 0 && !verify->has_seal)
 		text[count++] = "the MACs were not checked: give the seal with --key";
 	return count;

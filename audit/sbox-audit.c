@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads the audit trail. `sbox audit` executes it; it is no part of a run. */
-#include "cmd.h"
+#include "cmd_read.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -14,17 +14,27 @@ static const struct verb {
 	int (*run)(const struct cmd_options *options);
 	int (*main)(int argc, char **argv); /* instead: it parses its own options */
 } verbs[] = {
-	{"list", "[--limit N] [--unfinished] [--json] [--store DIR]",
-	 "one line a run, oldest first", cmd_list, NULL},
+	{"list", "[FILTER]... [--json] [--store DIR]", "one line a run, oldest first", NULL, list_main},
 	{"show", "RUN|--last [--json] [--store DIR]",
-	 "all that is known of one run; RUN is an id or its first letters", cmd_show, NULL},
-	{"verify", "[--key SEAL] [--expect SEQ:HASH] [--anchors FILE [--was DIR]] [--json] [--store DIR]",
+	 "all that is known of one run; RUN is an id or its first letters", NULL, show_main},
+	{"grep", "[--regex] [-i] [--in PLACES] [--runs|--json] [FILTER]... PATTERN",
+	 "looks for text in arguments, program text, output and refusals", NULL, grep_main},
+	{"replay", "RUN|--last [--speed N] [--max-wait S] [--raw] [--store DIR]",
+	 "says again what a run said, when it said it", NULL, replay_main},
+	{"stats", "[FILTER]... [--json] [--store DIR]",
+	 "ends, refusals, time and memory over many runs", NULL, stats_main},
+	{"report", "-o FILE [FILTER]... [--details N] [--store DIR]",
+	 "one HTML file to look at, which needs no network", NULL, report_main},
+	{"export", "--ocsf|--csv [FILTER]... [--store DIR]", "for other programs", NULL, export_main},
+	{"verify",
+	 "[--key SEAL] [--expect SEQ:HASH] [--anchors FILE [--was DIR]] [--json] [--store DIR]",
 	 "whether the log is what was written, and all of it", NULL, cmd_verify},
 	{"init", "[--key [--epoch N]] [--store DIR]",
 	 "makes a store; --key seals it and prints the seal, which is to be kept elsewhere", NULL,
 	 cmd_init},
 	{"prune", "--keep AGE,SIZE [--dry-run] [--store DIR]",
-	 "removes what is too old or too much: kept output first, then old records", NULL, cmd_prune},
+	 "removes what is too old or too much: kept output first, then old records", NULL,
+	 cmd_prune},
 	{"help", "", "this text", cmd_help, NULL},
 };
 
@@ -36,7 +46,9 @@ static int cmd_help(const struct cmd_options *options)
 	puts("usage: sbox audit VERB [OPTION]...\n");
 	for (int i = 0; i < VERBS; i++)
 		printf("  %s %s\n        %s\n", verbs[i].name, verbs[i].arguments, verbs[i].help);
-	puts("\nThe store is /var/log/sbox for root, else sbox in XDG_STATE_HOME or "
+	puts("\nFILTER is --user, --since, --until, --profile, --end, --label, --denied, "
+	     "--unfinished, --limit.");
+	puts("The store is /var/log/sbox for root, else sbox in XDG_STATE_HOME or "
 	     "~/.local/state.\nSee sbox-audit(1).");
 	return EXIT_OK;
 }

@@ -22,7 +22,6 @@ void store_close(struct store *store)
 {
 	if (store->dir == NULL)
 		return;
-	close_fd(&store->sync_fd);
 	close_fd(&store->key_fd);
 	close_fd(&store->reserve_fd);
 	close_fd(&store->head_fd);
@@ -130,7 +129,6 @@ static struct store closed_store(const char *dir, uid_t owner)
 			      .head_fd = -1,
 			      .reserve_fd = -1,
 			      .key_fd = -1,
-			      .sync_fd = -1,
 			      .owner = owner,
 			      .policy = {.sync = STORE_SYNC_EACH}};
 }

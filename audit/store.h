@@ -13,8 +13,9 @@
 /* When a record is on disk. */
 enum store_sync {
 	STORE_SYNC_NONE,  /* when the kernel likes */
-	STORE_SYNC_EACH,  /* when the append returns: an fdatasync of its own */
-	STORE_SYNC_GROUP, /* the same, but writers at the same time share one */
+	STORE_SYNC_EACH,  /* when the append returns: synced in the critical section */
+	STORE_SYNC_GROUP, /* the same, but after it, so that writers at the same time share a sync:
+			   * a record whose sync fails is in the log all the same */
 };
 
 /* What the profile asks of the store; 0 is no limit. */
@@ -32,7 +33,6 @@ struct store_policy {
  *   head          where the log ends: written after each record
  *   lock          flock of the one critical section
  *   key           of a sealed store: the key of the next record
- *   sync          how far the log is on disk, for those who share a sync
  *   runs/         while a run is going: ID.lock (flock held by the supervisor
  *                 as long as it lives) and ID.undo (what to remove)
  *   reserve/      allocated blocks, so that a run can always write its end
@@ -50,15 +50,15 @@ struct store {
 	int head_fd;
 	int reserve_fd; /* file that holds room for run.end, or -1 */
 	int key_fd;     /* -1 as long as the log is not sealed */
-	int sync_fd;    /* -1 as long as no sync was shared */
 	uid_t owner;
 	struct store_policy policy; /* may be changed after store_open() */
-	uint64_t last_seq;          /* of the last record that this process appended, and its hash */
+	uint64_t last_seq; /* of the last record that this process appended, and its hash */
 	char last_hash[65];
 	bool is_prune_due; /* that record was one of every so many */
 };
 
-/* "30d, 5G": a time, a size or both, in any order; "all" or empty: neither. NULL, or what is wrong with it. */
+/* "30d, 5G": a time, a size or both, in any order; "all" or empty: neither. NULL, or what is wrong
+ * with it. */
 const char *store_parse_limits(const char *text, uint64_t *ret_ms, uint64_t *ret_bytes);
 
 /* The folder when no other is named: /var/log/sbox for root, else sbox below

@@ -35,11 +35,12 @@ int store_check_ancestors(int dir_fd, const char *dir, uid_t owner, struct error
 			return 0; /* the root is its own parent */
 		const char *fault = ancestor_fault(&st, owner);
 		if (fault != NULL)
-			return error_set(err, ERROR_AUDIT,
-					 "audit store %s: refused: %s a folder that it is in (%s/%s): "
-					 "%s, or name another store",
-					 dir, fault, dir, path,
-					 st.st_mode & S_IWOTH ? "chmod o-w" : "chown it");
+			return error_set(
+				err, ERROR_AUDIT,
+				"audit store %s: refused: %s a folder that it is in (%s/%s): "
+				"%s, or name another store",
+				dir, fault, dir, path,
+				st.st_mode & S_IWOTH ? "chmod o-w" : "chown it");
 		below = st;
 		memcpy(path + len, "/..", 4);
 	}

@@ -24,7 +24,8 @@ static void head_format(char text[HEAD_SIZE + 1], const struct store_tail *tail)
 			   (unsigned long long)tail->since, (unsigned long long)tail->sealed);
 
 	sha256_hex_of(text, (size_t)len, check);
-	len += snprintf(text + len, (size_t)(HEAD_SIZE + 1 - len), ",\"check\":\"%.16s\"}\n", check);
+	len += snprintf(text + len, (size_t)(HEAD_SIZE + 1 - len), ",\"check\":\"%.16s\"}\n",
+			check);
 	if (len != HEAD_SIZE)
 		abort();
 }

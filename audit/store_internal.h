@@ -35,9 +35,6 @@ extern unsigned int store_lock_wait_ms;
 int store_lock(struct store *store, struct error *err);
 void store_unlock(struct store *store);
 
-/* The same for another file that is locked: `name` is for the message. */
-int store_lock_file(const struct store *store, int fd, const char *name, struct error *err);
-
 uint64_t store_now_ns(void); /* since the epoch */
 
 /* Key of the next record of a sealed log: number `sealed`, counted from 0. */
@@ -76,10 +73,10 @@ void store_tail_advance(struct store_tail *tail, const char *line, size_t len);
 /* What the first bytes of a line say. */
 struct store_line {
 	uint64_t seq;
-	const char *prev;   /* 64 digits within the line */
-	uint64_t sealed;    /* which sealed record it is, from 1; 0: it has no MAC */
-	const char *mac;    /* 64 digits, or NULL */
-	const char *body;   /* what follows the store's own members */
+	const char *prev;    /* 64 digits within the line */
+	uint64_t sealed;     /* which sealed record it is, from 1; 0: it has no MAC */
+	const char *mac;     /* 64 digits, or NULL */
+	const char *body;    /* what follows the store's own members */
 	const char *covered; /* the MAC covers line..covered and body..end */
 };
 /* False when it is no record by its first and last bytes. */
@@ -88,9 +85,6 @@ bool store_line_parse(const char *line, size_t len, struct store_line *ret);
 /* The log goes on in a new file. When that fails, nothing has changed. */
 int store_rotate(struct store *store, struct store_tail *tail, const char *reason,
 		 struct error *err);
-/* Waits until the log is on disk up to `tail`, in which this process's record ends. */
-int store_sync_shared(struct store *store, const struct store_tail *tail, struct error *err);
-void store_sync_reset(const struct store *store);
 void store_anchor(const struct store *store);
 enum { STORE_ANCHOR_ROOM = 4600 };
 

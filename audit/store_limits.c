@@ -12,8 +12,8 @@ static const struct unit {
 	bool is_time;
 	uint64_t factor;
 } units[] = {
-	{"s", true, 1000},         {"m", true, 60000},           {"h", true, 3600000},
-	{"d", true, 86400000},     {"K", false, 1024},           {"M", false, 1024 * 1024},
+	{"s", true, 1000},           {"m", true, 60000},          {"h", true, 3600000},
+	{"d", true, 86400000},       {"K", false, 1024},          {"M", false, 1024 * 1024},
 	{"G", false, 1024ULL << 20}, {"T", false, 1024ULL << 30},
 };
 

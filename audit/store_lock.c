@@ -23,31 +23,26 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-int store_lock_file(const struct store *store, int fd, const char *name, struct error *err)
+int store_lock(struct store *store, struct error *err)
 {
 	struct timespec pause = {.tv_nsec = 50000};
 	uint64_t deadline = 0;
 
 	/* polled, since a blocking flock() has no time limit */
-	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+	while (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return store_fail(err, "audit store %s/%s: cannot lock", store->dir, name);
+			return store_fail(err, "audit store %s/lock: cannot lock", store->dir);
 		deadline = deadline == 0 ? now_ms() + store_lock_wait_ms : deadline;
 		if (now_ms() >= deadline)
 			return error_set(err, ERROR_AUDIT,
-					 "audit store %s/%s: another process has held it for %u "
+					 "audit store %s/lock: another process has held it for %u "
 					 "seconds: lslocks(8) names it, end it",
-					 store->dir, name, store_lock_wait_ms / 1000);
+					 store->dir, store_lock_wait_ms / 1000);
 		nanosleep(&pause, NULL);
 		if (pause.tv_nsec < 3000000)
 			pause.tv_nsec *= 2;
 	}
 	return 0;
-}
-
-int store_lock(struct store *store, struct error *err)
-{
-	return store_lock_file(store, store->lock_fd, "lock", err);
 }
 
 void store_unlock(struct store *store)

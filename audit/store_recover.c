@@ -208,7 +208,6 @@ static int recover(struct store *store, const struct store_tail *head, uint64_t 
 
 	if (find_last(store, log_bytes, ret, err) < 0 || complete_tail(store, ret, err) < 0)
 		return -1;
-	store_sync_reset(store);
 	recovery.dropped_bytes = log_bytes - ret->bytes;
 	recovery.reason = recovery_reason(&recovery, ret);
 	if (recovery.reason == NULL)

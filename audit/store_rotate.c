@@ -131,8 +131,8 @@ static int name_new(struct store *store, const struct rotation *rotation, struct
 	return fail(store, err);
 }
 
-static int switch_over(struct store *store, struct rotation *rotation, const struct store_tail *tail,
-		       struct error *err)
+static int switch_over(struct store *store, struct rotation *rotation,
+		       const struct store_tail *tail, struct error *err)
 {
 	if (make_next(store, rotation, err) < 0 ||
 	    close_old(store, rotation, tail->bytes, err) < 0) {

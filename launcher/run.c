@@ -273,7 +273,11 @@ static void finish(struct run *run)
 		if (run->end.exit_status == 0)
 			run->end.exit_status = 125;
 	}
-	say(run, run->end.message);
+	/* --quiet is about the program's end; why sbox did not run it is always said */
+	if (run->end.exit_status == 125 && run->end.message != NULL)
+		fprintf(stderr, "sbox: %s\n", run->end.message);
+	else
+		say(run, run->end.message);
 	if (run->options->json) {
 		puts(render_result(run->arena, run->started_on_record ? &run->start : NULL,
 				   &run->end));

@@ -46,7 +46,7 @@ function drawTimeline(rows) {
   for (const [at, text] of tickTexts(from, to, Math.floor(width / 95))) {
     const x = (at - from) / (to - from) * width;
     picture.append(svg('line', {x1: x, x2: x, y1: HEIGHT, y2: HEIGHT + 4, class: 'axis'}));
-    picture.append(svg('text', {x: Math.min(x + 3, width - 62), y: HEIGHT + 15}, text));
+    if (x < width - 58) picture.append(svg('text', {x: x + 3, y: HEIGHT + 15}, text));
   }
   drawBrush(picture, width);
   box.replaceChildren(picture);
@@ -147,13 +147,14 @@ function drawSpread(id, title, values, text) {
   picture.append(svg('text', {x: 0, y: bottom + 13}, text(sorted[0])));
   picture.append(svg('text', {x: width, y: bottom + 13, 'text-anchor': 'end'}, text(sorted[sorted.length - 1])));
   const marks = [['half', .5], ['90%', .9], ['99%', .99]].map(([name, share]) => [name, quantile(sorted, share)]);
-  let last = -Infinity;
-  for (const [name, value] of marks) {
-    const x = place(value) * width, label = `${name} ${text(value)}`, at = Math.min(Math.max(x, last + 78), width - 66);
+  const room = 88, at = marks.map(mark => place(mark[1]) * width);
+  for (let i = 1; i < at.length; i++) at[i] = Math.max(at[i], at[i - 1] + room);
+  for (let i = at.length - 1, most = width - 74; i >= 0; most = at[i--] - room) at[i] = Math.min(at[i], most);
+  marks.forEach(([name, value], i) => {
+    const x = place(value) * width;
     picture.append(svg('line', {x1: x, x2: x, y1: top - 4, y2: bottom, class: 'mark'}));
-    picture.append(svg('text', {x: at, y: top - 8}, label));
-    last = at;
-  }
+    picture.append(svg('text', {x: at[i], y: top - 8}, `${name} ${text(value)}`));
+  });
   picture.setAttribute('aria-label', `${title} of ${sorted.length} runs: ${marks.map(([n, v]) => `${n} ${text(v)}`).join(', ')}, least ${text(sorted[0])}, most ${text(sorted[sorted.length - 1])}`);
 }
 function drawFigures(rows) {

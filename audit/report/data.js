@@ -52,7 +52,7 @@ function timeText(ms, seconds = true) {
     (seconds ? `:${two(d.getUTCSeconds())}` : '');
 }
 function durationText(us) {
-  if (us < 0) return '–';
+  if (us <= 0) return '–';
   const s = us / 1e6;
   if (s < 0.001) return `${us} µs`;
   if (s < 1) return `${(s * 1000).toFixed(s < 0.01 ? 1 : 0)} ms`;

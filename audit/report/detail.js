@@ -28,9 +28,10 @@ function fields(pairs) {
   return el('table', {}, el('tbody', {}, ...pairs.filter(pair => pair[1] !== null && pair[1] !== '').map(([name, value]) =>
     el('tr', {}, el('th', {scope: 'row'}, name), el('td', {}, value)))));
 }
-function list(titles, rows) {
+/* `wide`: the column that takes what the others leave. */
+function list(titles, rows, wide) {
   return el('table', {}, el('thead', {}, el('tr', {}, ...titles.map(title => el('th', {scope: 'col'}, title)))),
-    el('tbody', {}, ...rows.map(row => el('tr', {}, ...row.map(cell => el('td', {}, cell))))));
+    el('tbody', {}, ...rows.map(row => el('tr', {}, ...row.map((cell, i) => el('td', {class: i === wide ? 'fill' : wide === undefined && i > 0 ? null : 'short'}, cell))))));
 }
 function section(title, ...content) { return [el('h3', {}, title), ...content]; }
 
@@ -68,7 +69,7 @@ function denialsOf(end) {
   return section(`Refused${end.denials_dropped ? ` (and ${end.denials_dropped} more, not kept)` : ''}`, list(['', 'what', 'times', 'saw'],
     denials.map(d => [safe(d.boundary), el('span', {}, `${safe(d.op)} ${d.object === null ? '' : safe(d.object)}`,
       d.exe ? el('div', {class: 'permit'}, `by ${safe(d.exe)}`) : '', d.permit ? el('div', {class: 'permit'}, `to allow it: ${safe(d.permit)}`) : '',
-      d.never ? el('div', {class: 'permit'}, `never allowed: ${safe(d.never)}`) : ''), `≥ ${safe(d.count)}`, safe(d.errno)])));
+      d.never ? el('div', {class: 'permit'}, `never allowed: ${safe(d.never)}`) : ''), `≥ ${safe(d.count)}`, safe(d.errno)]), 1));
 }
 function streamOf(name, stream, text) {
   if (!stream || stream.bytes === 0) return [];
@@ -85,7 +86,7 @@ function detailsOf(record) {
     parts.push(...denialsOf(end));
     for (const name of ['stdout', 'stderr', 'stdin']) parts.push(...streamOf(name, end[name], text[name]));
     if ((end.execs || []).length) parts.push(...section(`Programs executed (${safe(end.execs_total)})`, list(['times', 'path', 'arguments'],
-      end.execs.map(e => [safe(e.count), el('code', {}, safe(e.path)), el('code', {}, command(e.argv))]))));
+      end.execs.map(e => [safe(e.count), el('code', {}, safe(e.path)), el('code', {}, command(e.argv))]), 2)));
   }
   if (start) parts.push(...section('Who and under what', whoAndWhat(start)));
   if (end) parts.push(...section('What it used', usageOf(end)));
@@ -95,7 +96,7 @@ function detailsOf(record) {
     const items = record.enforced < 0 ? [] : JSON.parse($(`enforced-${record.enforced}`).textContent);
     parts.push(el('details', {}, el('summary', {}, `What was enforced (${items.length})`), list(['', 'asked', 'state', 'by'], items.map(i => [
       `${safe(i.boundary)} ${safe(i.name)}`, safe(i.asked), el('span', {class: `state-${/^[a-z]+$/.test(i.state) ? i.state : ''}`}, safe(i.state)),
-      [i.mechanism, i.reason, i.residual].filter(Boolean).map(safe).join('; ')]))));
+      [i.mechanism, i.reason, i.residual].filter(Boolean).map(safe).join('; ')]), 3)));
   }
   parts.push(el('details', {}, el('summary', {}, 'The records'), el('pre', {tabindex: '0'}, visible(JSON.stringify({start, end}, null, 2)))));
   return parts;

@@ -55,6 +55,7 @@ function drawTable() {
   drawTitles();
   $('grid').setAttribute('aria-rowcount', shown.length + 1);
   $('spacer').style.height = `${heightOfAll()}px`;
+  $('columns').style.paddingRight = `${8 + $('table-scroll').offsetWidth - $('table-scroll').clientWidth}px`; /* the scroll bar */
   const of = data.total > COUNT ? ` (the newest of ${countText(data.total)})` : '';
   $('shown').textContent = shown.length === COUNT ? `${countText(COUNT)} runs${of}` : `${countText(shown.length)} of ${countText(COUNT)} runs${of}`;
   here = Math.min(here, shown.length - 1);

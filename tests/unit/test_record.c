@@ -124,6 +124,8 @@ static char *start_hostile(void)
 static const struct record_usage unknown_usage = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, NULL,
 						  UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
 
+static const struct record_step steps[] = {{1500, 1, 8}, {20, 2, 2}};
+
 static const struct run_end clean_end = {
 	.run = RUN_ID,
 	.time_ns = TIME + 1234567890,
@@ -136,6 +138,7 @@ static const struct run_end clean_end = {
 			  .sha256 = HASH_A,
 			  .kept = "output/" RUN_ID ".stdout"},
 	.stderr_stream = {.bytes = 2, .head = BYTES("\xff\n"), .sha256 = HASH_B},
+	.timing = {.steps = steps, .step_count = 2},
 	.execs_total = UNKNOWN,
 };
 

@@ -63,7 +63,8 @@ START_TEST(other_writers_follow)
 	store.policy.segment_bytes = 600;
 	for (int i = 0; i < 20; i++) {
 		fill(1);
-		ck_assert_int_eq(store_append(&other, "{\"type\":\"y\"}", STORE_SYNC_GROUP, &err), 0);
+		ck_assert_int_eq(store_append(&other, "{\"type\":\"y\"}", STORE_SYNC_GROUP, &err),
+				 0);
 	}
 	store_close(&other);
 	struct chain chain = follow_chain();
