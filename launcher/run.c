@@ -90,8 +90,6 @@ static int make_cgroup(struct run *run, struct error *err)
 				     : 0,
 		.cpus_milli = host->has_cpu ? run->profile.process.cpus_milli : 0};
 
-	if (!run->plan.use_cgroup)
-		return 0;
 	if (cgroup_make(run->arena, &run->host.cgroup, &limits, run->id, &run->cgroup, err) != 0)
 		return -1;
 	run->has_cgroup = true;
@@ -174,34 +172,58 @@ static int attach_cgroup(struct run *run, struct error *err)
 	return 0;
 }
 
-static int start(struct run *run, struct error *err)
+/* The run's mark in the store, with what the next start would have to undo. */
+static int begin(struct run *run, struct error *err)
 {
-	const char *program = NULL;
+	if (run->run_lock_fd >= 0)
+		return 0;
+	return store_run_begin(&run->store, run->id, &run->run_lock_fd, err);
+}
 
-	if (store_run_begin(&run->store, run->id, &run->run_lock_fd, err) != 0)
+/* What must be so before the program goes, and can be seen to while init builds the tree. */
+static int claim(struct run *run, struct error *err)
+{
+	if (begin(run, err) != 0)
 		return -1;
 	if (run->profile.file.writes == WRITES_KEEP &&
 	    roots_lease(run->arena, &run->store, &run->host.paths[PATH_WRITE],
 			run->profile.network.mode == NETWORK_HOST, err) != 0)
 		return -1;
-	if (make_cgroup(run, err) != 0 || arm(run, &program, err) != 0 ||
-	    watch_growth(run, err) != 0)
-		return -1;
-	run->notify.arena = run->arena;
-	run->notify.policy = run->arm.policy;
-	run->notify.denials = &run->denials;
-	run->notify.redact = &run->profile.audit.redact;
-	run->notify.first_path = run->arm.program;
-	run->notify.first_argv = (const char *const *)run->arm.argv;
-	run->notify.record_denials = run->profile.audit.denials != DENIALS_OFF;
-	run->notify.record_execs = run->profile.audit.execs == YES;
+	return watch_growth(run, err);
+}
+
+static void prepare_notify(struct run *run)
+{
+	struct notify *notify = &run->notify;
+
 	run->denials.arena = run->arena;
+	notify->arena = run->arena;
+	notify->denials = &run->denials;
+	notify->policy = run->arm.policy;
+	notify->redact = &run->profile.audit.redact;
+	notify->first_path = run->arm.program;
+	notify->first_argv = (const char *const *)run->arm.argv;
+	notify->record_denials = run->profile.audit.denials != DENIALS_OFF;
+	notify->record_execs = run->profile.audit.execs == YES;
+}
+
+static int start(struct run *run, struct error *err)
+{
+	const char *program = NULL;
+
+	/* a cgroup outlives a killed sbox, so the mark that tells of it comes first */
+	if (run->plan.use_cgroup && (begin(run, err) != 0 || make_cgroup(run, err) != 0))
+		return -1;
+	if (arm(run, &program, err) != 0)
+		return -1;
+	prepare_notify(run);
 	run->stdin_is_script = script_comes_on_stdin(run->options->arguments, program);
 	if (spawn_init(run, run->options->original, err) != 0)
 		return -1;
-	if (record_start(run, program, err) == 0 && attach_cgroup(run, err) == 0)
+	if (claim(run, err) == 0 && record_start(run, program, err) == 0 &&
+	    attach_cgroup(run, err) == 0)
 		return 0;
-	/* set-up that failed meanwhile is the better explanation */
+	/* it waits for a "go" that never comes */
 	sys_pidfd_send_signal(run->init_pidfd, SIGKILL);
 	return -1;
 }
