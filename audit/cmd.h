@@ -13,21 +13,9 @@
 
 enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 
-struct cmd_options {
-	const char *store_dir; /* NULL: the default */
-	unsigned long limit;   /* 0: none */
-	bool json, unfinished, last;
-	const char *run; /* first letters of a run id, or NULL */
-};
-
-/* Each verb returns sbox-audit's exit status. */
-int cmd_list(const struct cmd_options *options);
-int cmd_show(const struct cmd_options *options);
-
 /*
- * A verb whose options are its own parses them itself: int cmd_grep(int argc, char **argv), with
- * argv[0] the program and argv[1] the first word after the verb, and has a row with .main in
- * sbox-audit.c. One that lives with struct cmd_options has a row with .run.
+ * A verb parses its own options: argv[0] is the program, argv[1] the first word
+ * behind the verb. What it returns is sbox-audit's exit status. cmd_read.h has others.
  */
 int cmd_init(int argc, char **argv);
 int cmd_prune(int argc, char **argv);
@@ -61,7 +49,8 @@ void text_print_block(struct arena *arena, struct bytes bytes);
 
 /* "12 ms", "3.250 s", "2m05s"; "-" for null. */
 const char *text_duration(struct arena *arena, const json_t *nanoseconds);
-void text_duration_into(char *text, size_t room, uint64_t nanoseconds); /* UINT64_MAX: "-" */
+enum { DURATION_SIZE = 32 };
+void text_duration_into(char text[DURATION_SIZE], uint64_t nanoseconds); /* UINT64_MAX: "-" */
 /* "exited 0", "signaled SIGSEGV", "timeout". */
 const char *text_end(struct arena *arena, const json_t *record);
 /* Columns that it takes, wide characters aside. */

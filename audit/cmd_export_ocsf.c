@@ -246,8 +246,7 @@ static void put_event(struct event event)
 	} else {
 		put_outcome(&event, object);
 	}
-	json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
-	putchar_unlocked('\n');
+	json_write_line(object);
 	json_decref(object);
 }
 

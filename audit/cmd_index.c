@@ -142,7 +142,8 @@ struct span index_line(struct index *index, const struct index_place *place)
 		return (struct span){0};
 	if (index->maps[at].at == NULL)
 		index->maps[at] = map_segment(index, at);
-	if (index->maps[at].at == NULL || place->offset + place->len > index->maps[at].len)
+	if (index->maps[at].at == NULL || place->offset > index->maps[at].len ||
+	    place->len > index->maps[at].len - place->offset)
 		return (struct span){0};
 	return (struct span){index->maps[at].at + place->offset, place->len};
 }

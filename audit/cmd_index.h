@@ -91,6 +91,7 @@ struct index {
 	struct index_seen user, profile;
 	struct arena arena; /* of what a record needs while it is looked at */
 	uint64_t arena_records;
+	bool is_changed; /* there is something to write */
 };
 
 /* Opens the log and brings the index up to date; -1 after saying why. */

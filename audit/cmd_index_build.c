@@ -230,7 +230,6 @@ bool index_build(struct index *index)
 	struct index_head *head = &index->head;
 	struct open_runs runs = {0};
 	struct cmd_line line;
-	bool has_more = false;
 
 	if (!go_on(index))
 		return false;
@@ -240,9 +239,9 @@ bool index_build(struct index *index)
 		head->segment = index->first_seqs[line.segment];
 		head->covered = line.offset + line.len;
 		head->last_len = line.len;
-		has_more = true;
+		index->is_changed = true;
 	}
 	free(runs.slot);
 	head->oldest = index->first_seqs[0];
-	return !has_more || remember_last(index);
+	return !index->is_changed || head->last_len == 0 || remember_last(index);
 }

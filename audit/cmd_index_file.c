@@ -106,6 +106,7 @@ static void make_anew(struct index *index, int folder_fd)
 		*fds[i] = open_file(index, folder_fd, names[i]);
 	}
 	start_empty(index);
+	index->is_changed = true;
 }
 
 int index_files_open(struct index *index, bool in_memory)
@@ -216,6 +217,8 @@ int index_files_write(struct index *index)
 	struct index_head *head = &index->head;
 	uint64_t from = index->loaded;
 
+	if (!index->is_changed)
+		return 0;
 	if (flush_area(&index->text) < 0 || flush_area(&index->json) < 0)
 		return -1;
 	head->text_bytes = index->text.len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cmd_index.h"
+#include "cmd_read.h"
 
 #include <stdlib.h>
 
@@ -75,11 +75,15 @@ static void put_labels(struct index *index, struct index_row *row, const json_t 
 /* Members without the braces, ready to stand between others. */
 static void put_members(struct index *index, json_t *object, struct index_ref *ret)
 {
-	char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
 
-	if (text == NULL)
+	if (out == NULL)
 		abort();
-	index_put(&index->json, text + 1, strlen(text) - 2, ret);
+	json_write(out, object, false);
+	fclose(out);
+	index_put(&index->json, text + 1, len - 2, ret);
 	free(text);
 	json_decref(object);
 }

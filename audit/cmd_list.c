@@ -17,6 +17,8 @@ struct line {
 	struct bytes cell[COLUMNS];
 	size_t width[COLUMNS];
 	char time[TIME_TEXT_SIZE], end[CELL], duration[CELL];
+	uint64_t day;     /* of time, when it has one */
+	uint64_t end_key; /* what end says */
 };
 
 static void put_cell(struct line *line, enum column column, const char *text)
@@ -48,13 +50,34 @@ static void end_text(char text[CELL], const struct index_row *row)
 		snprintf(text, CELL, "%s", name);
 }
 
+static void put_two(char *at, uint64_t number)
+{
+	at[0] = (char)('0' + number / 10);
+	at[1] = (char)('0' + number % 10);
+}
+
+/* "2026-11-29 22:18:55": seconds are enough in a table. Most lines have the day of the one before.
+ */
+static void time_text(struct line *line, uint64_t time_ns)
+{
+	uint64_t seconds = time_ns / 1000000000, day = seconds / 86400 + 1;
+
+	if (line->day != day) {
+		render_time_text(line->time, time_ns);
+		line->time[10] = ' ';
+		line->time[19] = '\0';
+		line->day = day;
+	}
+	put_two(line->time + 11, seconds / 3600 % 24);
+	put_two(line->time + 14, seconds / 60 % 60);
+	put_two(line->time + 17, seconds % 60);
+}
+
 static void make_line(const struct index *index, const struct index_row *row, struct line *line)
 {
 	put_cell(line, TIME, "-");
 	if (row->start_ns != 0) {
-		render_time_text(line->time, row->start_ns);
-		line->time[10] = ' ';
-		line->time[19] = '\0'; /* seconds are enough in a table */
+		time_text(line, row->start_ns);
 		put_cell(line, TIME, line->time);
 	}
 	line->cell[RUN] = (struct bytes){row->run, INDEX_RUN};
@@ -63,8 +86,12 @@ static void make_line(const struct index *index, const struct index_row *row, st
 	put_ref(line, index, PROFILE, row->profile, row->profile_width);
 	put_ref(line, index, PROGRAM, row->program, row->program_width);
 	if (row->flags & INDEX_HAS_END) {
-		end_text(line->end, row);
-		text_duration_into(line->duration, sizeof(line->duration), row->wall_ns);
+		uint64_t key = (uint64_t)row->kind << 32 | (uint32_t)row->code;
+
+		if (line->end_key != key + 1)
+			end_text(line->end, row);
+		line->end_key = key + 1;
+		text_duration_into(line->duration, row->wall_ns);
 		put_cell(line, END, line->end);
 		put_cell(line, DURATION, line->duration);
 	} else {
@@ -102,7 +129,7 @@ static void print_table(const struct index *index, const uint64_t *rows, uint64_
 	static const char *const title[COLUMNS] = {"TIME (UTC)", "RUN", "USER",    "PROFILE",
 						   "PROGRAM",    "END", "DURATION"};
 	size_t width[COLUMNS] = {19, INDEX_RUN, 4, 7, 7, 16, 8};
-	struct line line;
+	struct line line = {0};
 
 	find_widths(index, rows, count, width);
 	for (int c = 0; c < COLUMNS; c++)

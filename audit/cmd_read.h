@@ -57,6 +57,10 @@ const struct index_row *query_run(const struct query *query, const struct index 
 /* The line of --json: of list, and of grep --runs. */
 void list_print_json(const struct index *index, const struct index_row *row);
 
+/* cmd_json.c: ASCII without a control character; for_html: nor "<", ">" and "&". */
+void json_write(FILE *out, const json_t *value, bool for_html);
+void json_write_line(const json_t *value); /* to stdout */
+
 /* cmd_kept.c: what a record calls "FOLDER/NAME", uncompressed; no data when it is gone.
  * The result lives in the arena. */
 struct bytes kept_read(struct arena *arena, struct store *store, const char *kept);

@@ -12,26 +12,6 @@
 
 enum { RUNS_MAX = 100000 };
 
-static int write_escaped(const char *text, size_t len, void *context)
-{
-	FILE *out = context;
-
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] == '<' || text[i] == '>' || text[i] == '&')
-			fprintf(out, "\\u%04x", (unsigned int)text[i]);
-		else
-			putc_unlocked(text[i], out);
-	}
-	return ferror(out) ? -1 : 0;
-}
-
-/* In JSON these letters can only stand in strings. */
-void report_json(FILE *out, const json_t *value)
-{
-	json_dump_callback(value, write_escaped, out,
-			   JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
-}
-
 static void put_hash(FILE *out, const char *text)
 {
 	struct sha256_ctx hash;

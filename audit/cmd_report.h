@@ -18,9 +18,6 @@ struct report {
 	uint64_t details;      /* runs that are in it in full */
 };
 
-/* Writes JSON that can stand in a script element. */
-void report_json(FILE *out, const json_t *value);
-
 /* cmd_report_data.c: one column after the other. */
 void report_columns(struct report *report);
 /* cmd_report_detail.c: the records, output and program text of some runs. */

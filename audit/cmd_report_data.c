@@ -224,7 +224,7 @@ static void put_list(struct columns *columns, const char *name, struct tally *ta
 
 		if (i > 0)
 			putc(',', out);
-		report_json(out, value);
+		json_write(out, value, true);
 		json_decref(value);
 	}
 	putc(']', out);
@@ -256,7 +256,7 @@ static void put_facts(struct columns *columns)
 	json_object_foreach(facts, key, value)
 	{
 		fprintf(report->out, "%s\"%s\":", is_first ? "" : ",", key);
-		report_json(report->out, value);
+		json_write(report->out, value, true);
 		is_first = false;
 	}
 	json_decref(facts);

@@ -138,7 +138,7 @@ static void put_run(struct details *details, const struct index_row *row)
 			  "scripts", scripts, "text", text, "enforced", enforced);
 	fprintf(report->out, "<script type=\"application/json\" id=\"run-%.*s\">", INDEX_RUN,
 		row->run);
-	report_json(report->out, object);
+	json_write(report->out, object, true);
 	fputs("</script>\n", report->out);
 	json_decref(object);
 }
@@ -177,7 +177,7 @@ static void put_enforced(struct details *details)
 
 		fprintf(details->report->out,
 			"<script type=\"application/json\" id=\"enforced-%zu\">", i);
-		report_json(details->report->out, list);
+		json_write(details->report->out, list, true);
 		fputs("</script>\n", details->report->out);
 		json_decref(list);
 	}

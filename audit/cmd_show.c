@@ -20,8 +20,7 @@ static void print_json(const struct found *found, const char *state)
 	json_object_set_new(object, "start",
 			    found->start ? json_incref(found->start) : json_null());
 	json_object_set_new(object, "end", found->end ? json_incref(found->end) : json_null());
-	json_dumpf(object, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
-	putchar('\n');
+	json_write_line(object);
 	json_decref(object);
 }
 

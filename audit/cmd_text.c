@@ -149,30 +149,48 @@ void text_print_block(struct arena *arena, struct bytes bytes)
 	}
 }
 
-void text_duration_into(char *text, size_t room, uint64_t nanoseconds)
+/* The digits of a number; gives the place behind them. */
+static char *put_digits(char *at, uint64_t number, int least)
 {
-	uint64_t ms = nanoseconds / 1000000;
-	int seconds = (int)(ms / 1000 % 60), minutes = (int)(ms / 60000 % 60);
+	char digits[20];
+	int count = 0;
 
-	if (nanoseconds == UINT64_MAX)
-		snprintf(text, room, "-");
-	else if (ms < 1000)
-		snprintf(text, room, "%d ms", (int)ms);
-	else if (ms < 60000)
-		snprintf(text, room, "%d.%03d s", seconds, (int)(ms % 1000));
-	else if (ms < 3600000)
-		snprintf(text, room, "%dm%02ds", minutes, seconds);
-	else
-		snprintf(text, room, "%" PRIu64 "h%02dm", ms / 3600000, minutes);
+	for (; number > 0 || count < least; number /= 10)
+		digits[count++] = (char)('0' + number % 10);
+	while (count > 0)
+		*at++ = digits[--count];
+	return at;
+}
+
+void text_duration_into(char text[DURATION_SIZE], uint64_t nanoseconds)
+{
+	uint64_t ms = nanoseconds / 1000000, seconds = ms / 1000;
+	char *at = text;
+
+	if (nanoseconds == UINT64_MAX) {
+		strcpy(text, "-");
+	} else if (ms < 1000) {
+		strcpy(put_digits(at, ms, 1), " ms");
+	} else if (seconds < 60) {
+		at = put_digits(at, seconds, 1);
+		*at++ = '.';
+		strcpy(put_digits(at, ms % 1000, 3), " s");
+	} else {
+		bool has_hours = seconds >= 3600;
+
+		at = put_digits(at, has_hours ? seconds / 3600 : seconds / 60, 1);
+		*at++ = has_hours ? 'h' : 'm';
+		at = put_digits(at, has_hours ? seconds / 60 % 60 : seconds % 60, 2);
+		strcpy(at, has_hours ? "m" : "s");
+	}
 }
 
 const char *text_duration(struct arena *arena, const json_t *nanoseconds)
 {
-	char text[64];
+	char text[DURATION_SIZE];
 	bool is_known = json_is_integer(nanoseconds) && json_integer_value(nanoseconds) >= 0;
 
-	text_duration_into(text, sizeof(text),
-			   is_known ? (uint64_t)json_integer_value(nanoseconds) : UINT64_MAX);
+	text_duration_into(text, is_known ? (uint64_t)json_integer_value(nanoseconds) : UINT64_MAX);
 	return arena_strdup(arena, text);
 }
 

@@ -206,6 +206,7 @@ static int recover(struct store *store, const struct store_tail *head, uint64_t 
 	struct recovery recovery = {.head = head, .log_bytes = log_bytes};
 	struct arena arena = {0};
 
+	*ret = empty_log;
 	if (find_last(store, log_bytes, ret, err) < 0 || complete_tail(store, ret, err) < 0)
 		return -1;
 	recovery.dropped_bytes = log_bytes - ret->bytes;

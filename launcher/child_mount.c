@@ -147,6 +147,13 @@ int child_link(struct child *child, const struct step *step)
 
 int child_content(struct child *child, const struct step *step)
 {
+	/* a mount point for a file: one call is enough */
+	if (step->text[0] == '\0')
+		return mknodat(child->root_fd, step->path, S_IFREG | (mode_t)step->value[0], 0) !=
+					       0 &&
+				       errno != EEXIST
+			       ? 1
+			       : 0;
 	int fd = openat(child->root_fd, step->path,
 			O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC,
 			(mode_t)step->value[0]);

@@ -61,6 +61,8 @@ struct host {
 	struct path_facts paths[7]; /* by enum path_kind */
 	struct link_fact *links;
 	size_t link_count;
+	const char **plain; /* folders known to have no link on the way to them */
+	size_t plain_count;
 };
 
 enum path_kind {

@@ -93,24 +93,14 @@ static const char *normalise(struct arena *arena, const char *path)
 	return out;
 }
 
-/* False for a symbolic link; then nothing is filled. */
-static bool fill_fact(int fd, struct path_fact *fact)
+static void fill_fact(const struct stat *st, struct path_fact *fact)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) != 0) {
-		fact->errnum = errno;
-		return true;
-	}
-	if (S_ISLNK(st.st_mode))
-		return false;
-	fact->mode = st.st_mode;
-	fact->device = st.st_dev;
-	fact->device_number = st.st_rdev;
-	fact->inode = st.st_ino;
-	fact->uid = st.st_uid;
-	fact->gid = st.st_gid;
-	return true;
+	fact->mode = st->st_mode;
+	fact->device = st->st_dev;
+	fact->device_number = st->st_rdev;
+	fact->inode = st->st_ino;
+	fact->uid = st->st_uid;
+	fact->gid = st->st_gid;
 }
 
 /* Only what is written to needs it: can it be idmapped, can it be written at all. */
@@ -126,26 +116,51 @@ static void fill_file_system(struct path_fact *fact)
 	fact->read_only = (fs.f_flags & ST_RDONLY) != 0;
 }
 
-/* The usual path has no link in it: one openat2 says so. Else links are expanded one by one. */
+/* Folders without a link on the way to them: many paths share one, so it is asked about once. */
+static bool is_plain_folder(struct arena *arena, struct host *host, const char *path)
+{
+	for (size_t i = 0; i < host->plain_count; i++)
+		if (strcmp(host->plain[i], path) == 0)
+			return true;
+	int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, RESOLVE_NO_SYMLINKS);
+	if (fd < 0)
+		return false;
+	close(fd);
+	*ARENA_PUSH(arena, host->plain, host->plain_count) = path;
+	return true;
+}
+
+/* 1: there and no link on the way; 0: a link; -1: errno. What is found here is compared
+ * again, by descriptor, when it is mounted. */
+static int look(struct arena *arena, struct host *host, const char *path, struct stat *st)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash != path &&
+	    !is_plain_folder(arena, host, arena_strndup(arena, path, (size_t)(slash - path))))
+		return errno == ELOOP || errno == ENOTDIR ? 0 : -1;
+	if (fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW) != 0)
+		return -1;
+	return S_ISLNK(st->st_mode) ? 0 : 1;
+}
+
+/* The usual path has no link in it. Else links are expanded one by one. */
 int host_resolve(struct arena *arena, struct host *host, const char *path,
 		 struct path_fact *ret_fact)
 {
 	struct path_fact fact = {.path = path};
+	struct stat st;
 
 	for (int links = 0; links <= LINKS_MAX; links++) {
-		int fd = sys_openat2(AT_FDCWD, fact.path, O_PATH | O_CLOEXEC | O_NOFOLLOW,
-				     RESOLVE_NO_SYMLINKS);
-		if (fd >= 0) {
-			bool is_there = fill_fact(fd, &fact);
+		int found = look(arena, host, fact.path, &st);
 
-			close(fd);
-			if (is_there) {
-				*ret_fact = fact;
-				return 0;
-			}
-		} else if (errno != ELOOP) {
-			break;
+		if (found > 0) {
+			fill_fact(&st, &fact);
+			*ret_fact = fact;
+			return 0;
 		}
+		if (found < 0)
+			break;
 		const char *next = expand_first_link(arena, host, fact.path);
 		if (next == NULL)
 			break;

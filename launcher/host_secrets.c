@@ -14,7 +14,7 @@
  * refuse that from ABI 9 on).
  */
 
-enum { SOCKETS_MAX = 256, TEXT_MAX = 4 << 20 };
+enum { SOCKETS_MAX = 256, FIRST_READ = 16 * 1024, TEXT_MAX = 4 << 20 };
 
 static bool is_listed(const struct host *host, const char *path)
 {
@@ -51,15 +51,20 @@ static void hide_socket(struct arena *arena, struct host *host, const char *line
 
 void host_hide_sockets(struct arena *arena, struct host *host)
 {
-	char *text = arena_alloc(arena, TEXT_MAX);
+	/* read once when it is short, as it usually is */
+	static char buffer[FIRST_READ];
+	char *text = buffer;
 	size_t len = 0, before = host->paths[PATH_HIDE].count;
 	ssize_t got;
 	int fd = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	while (len < TEXT_MAX && (got = read(fd, text + len, TEXT_MAX - len)) > 0)
+	while ((got = read(fd, text + len, (text == buffer ? FIRST_READ : TEXT_MAX) - len)) > 0) {
 		len += (size_t)got;
+		if (len == FIRST_READ)
+			text = arena_grow(arena, buffer, len, TEXT_MAX);
+	}
 	close(fd);
 	for (const char *at = text, *end; at < text + len; at = end + 1) {
 		end = memchr(at, '\n', (size_t)(text + len - at));

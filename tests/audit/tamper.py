@@ -9,6 +9,7 @@ verify has to say so.
 import glob
 import json
 import os
+import random
 import re
 import shutil
 
@@ -355,3 +356,29 @@ def unfinished_is_a_verdict_of_its_own(t):
     t.equal((code, told["running"]), (UNFINISHED, 1), "one runs, one died")
     child.terminate()
     t.communicate(child, b"", 20)
+
+
+@test(timeout=180, callers=("user",))
+def no_change_goes_unnoticed(t):
+    """Bytes changed, taken out and put in at random: with the seal none passes for whole."""
+    seal = make(t, True, runs=3)
+    dice = random.Random(11)
+    paths = sorted(glob.glob(f"{t.store}/log*.jsonl"))
+    for number in range(60):
+        path = dice.choice(paths)
+        with open(path, "r+b") as file:
+            old = file.read()
+            at = dice.randrange(len(old))
+            new = dice.choice([old[:at] + bytes([old[at] ^ 1 << dice.randrange(8)]) + old[at + 1:],
+                               old[:at] + old[at + dice.choice([1, 64, 1000]):],
+                               old[:at] + b"\n" + old[at:], old[:at] + b"0" + old[at:]])
+            file.seek(0)
+            file.write(new)
+            file.truncate()
+            file.flush()
+            code, told = verify(t, seal=seal)
+            t.check(new == old or code & (BROKEN | INCOMPLETE), f"change {number}: {told}")
+            file.seek(0)
+            file.write(old)
+            file.truncate()
+    t.equal(verify(t, seal=seal)[0], OK, "as it was")
