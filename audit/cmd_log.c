@@ -124,7 +124,7 @@ static bool fill(struct cmd_log *log)
 
 	if (log->left == 0)
 		return false;
-	if (log->start > 0)
+	if (log->buffer != NULL && log->start > 0)
 		memmove(log->buffer, log->buffer + log->start, held);
 	log->start = 0;
 	log->end = held;
@@ -213,7 +213,7 @@ static json_t *parse(const struct cmd_line *line, const char **ret_why)
 	json_t *record =
 		json_loadb(line->text, line->len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
 
-	if (line->text[line->len - 1] != '\n')
+	if (line->text == NULL || line->len == 0 || line->text[line->len - 1] != '\n')
 		*ret_why = "its end is missing";
 	else if (record == NULL)
 		*ret_why = "not JSON";

@@ -32,11 +32,11 @@ static void count_denials(struct stats *stats, const struct index *index,
 {
 	struct bytes members = index_json(index, row->end_json);
 	char *text = arena_printf(arena, "{%.*s}", (int)members.len, members.data);
-	json_t *end = json_loads(text, JSON_ALLOW_NUL, NULL);
+	json_t *denials = scan_parse(scan_find((struct span){text, strlen(text)}, "denials"));
 	const json_t *denial;
 	size_t i;
 
-	json_array_foreach(json_object_get(end, "denials"), i, denial)
+	json_array_foreach(denials, i, denial)
 	{
 		const json_t *count = json_object_get(denial, "count");
 		const char *what = arena_printf(
@@ -46,7 +46,7 @@ static void count_denials(struct stats *stats, const struct index *index,
 		tally_add(&stats->denials, (struct bytes){what, strlen(what)},
 			  json_integer_value(count) > 0 ? (uint64_t)json_integer_value(count) : 1);
 	}
-	json_decref(end);
+	json_decref(denials);
 }
 
 static void count_end(struct stats *stats, const struct index *index, const struct index_row *row)

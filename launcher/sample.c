@@ -49,7 +49,7 @@ static void close_kept(struct sampler *sampler, int *fd)
 
 void sampler_free(struct sampler *sampler)
 {
-	for (size_t i = 0; i < sampler->pid_count; i++) {
+	for (size_t i = 0; sampler->pids != NULL && i < sampler->pid_count; i++) {
 		close_kept(sampler, &sampler->pids[i].stat_fd);
 		close_kept(sampler, &sampler->pids[i].statm_fd);
 	}

@@ -116,8 +116,7 @@ static uint64_t stdin_limit(const struct run *run)
 /* Replay wants to know when what was said, when there is something to replay. */
 static void start_timing(struct run *run)
 {
-	struct capture *const captures[] = {&run->in.capture, &run->out.capture,
-					    &run->err.capture};
+	struct capture *const captures[] = {&run->in.capture, &run->out.capture, &run->err.capture};
 
 	if (run->profile.audit.capture_bytes == 0)
 		return;

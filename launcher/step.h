@@ -154,7 +154,7 @@ struct message {
 	int32_t status; /* wait status, or signal number */
 	uint64_t user_us, sys_us, peak_rss_kb, read_blocks,
 		written_blocks;           /* blocks of 512 bytes */
-	uint32_t alone; /* EXITED: no other process is left in the sandbox */
+	uint32_t alone;                   /* EXITED: no other process is left in the sandbox */
 	uint64_t own_user_us, own_sys_us; /* of init itself: set-up, not the program's */
 };
 

@@ -93,7 +93,8 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 99;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	most = atol(argv[2]);
 	seconds = (unsigned int)atoi(argv[3]);
 	alarm(seconds + 5);

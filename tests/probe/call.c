@@ -66,8 +66,8 @@ int main(int argc, char **argv)
 				args[n] = value_of(argv[i + 1]);
 		i++;
 		errno = 0;
-		results[++calls] = syscall(number, args[0], args[1], args[2], args[3], args[4],
-					   args[5]);
+		results[++calls] =
+			syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 		print_result(number, results[calls], errno);
 	}
 	return 0;

@@ -9,7 +9,10 @@ int main(void)
 #ifdef __x86_64__
 	long result;
 
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
+	__asm__ volatile("int $0x80"
+			 : "=a"(result)
+			 : "a"(20L)
+			 : "memory", "r8", "r9", "r10", "r11");
 	printf("%d %s\n", (int)result, (int)result == getpid() ? "works" : "refused");
 #else
 	puts("0 none");
