@@ -8,14 +8,15 @@
 #include "cmd_tally.h"
 #include "record.h"
 
-enum { SHOWN = 10 };
+enum { SHOWN = 10, ARENA_TEXTS = 1024 };
 
 /* What is counted over the runs that were asked for. */
 struct stats {
 	uint64_t runs, finished, running, unfinished, denied_runs, output_bytes;
 	uint64_t first_ns, last_ns;
 	struct tally ends, users, profiles, denials;
-	uint64_t *values[3]; /* wall, cpu, memory, where known */
+	struct tally denial_texts; /* as they are in the index */
+	uint64_t *values[3];       /* wall, cpu, memory, where known */
 	uint64_t counts[3];
 };
 
@@ -27,12 +28,25 @@ static void add_value(struct stats *stats, int which, uint64_t value)
 		stats->values[which][stats->counts[which]++] = value;
 }
 
-static void count_denials(struct stats *stats, const struct index *index,
-			  const struct index_row *row, struct arena *arena)
+/* Many runs are refused the same: parsed once, with how often it came. */
+static void keep_denials(struct stats *stats, const struct index *index,
+			 const struct index_row *row)
 {
+	static const char before[] = "\"denials\":", behind[] = ",\"denials_dropped\":";
 	struct bytes members = index_json(index, row->end_json);
-	char *text = arena_printf(arena, "{%.*s}", (int)members.len, members.data);
-	json_t *denials = scan_parse(scan_find((struct span){text, strlen(text)}, "denials"));
+	/* a quote in a string has a backslash in front: neither is found within one */
+	const char *from = memmem(members.data, members.len, before, sizeof(before) - 1);
+	const char *to = memmem(members.data, members.len, behind, sizeof(behind) - 1);
+
+	if (from == NULL || to == NULL || to < from + sizeof(before) - 1)
+		return;
+	from += sizeof(before) - 1;
+	tally_add(&stats->denial_texts, (struct bytes){from, (size_t)(to - from)}, 1);
+}
+
+static void count_denials(struct stats *stats, const struct tally_item *item, struct arena *arena)
+{
+	json_t *denials = json_loadb(item->text, item->len, JSON_ALLOW_NUL, NULL);
 	const json_t *denial;
 	size_t i;
 
@@ -42,9 +56,10 @@ static void count_denials(struct stats *stats, const struct index *index,
 		const char *what = arena_printf(
 			arena, "%s %s %s", text_member(arena, denial, "boundary"),
 			text_member(arena, denial, "op"), text_member(arena, denial, "object"));
+		uint64_t times =
+			json_integer_value(count) > 0 ? (uint64_t)json_integer_value(count) : 1;
 
-		tally_add(&stats->denials, (struct bytes){what, strlen(what)},
-			  json_integer_value(count) > 0 ? (uint64_t)json_integer_value(count) : 1);
+		tally_add(&stats->denials, (struct bytes){what, strlen(what)}, times * item->count);
 	}
 	json_decref(denials);
 }
@@ -70,8 +85,7 @@ static void count_end(struct stats *stats, const struct index *index, const stru
 	add_value(stats, MEMORY, row->memory_bytes);
 }
 
-static void count_row(struct stats *stats, const struct index *index, const struct index_row *row,
-		      struct arena *arena)
+static void count_row(struct stats *stats, const struct index *index, const struct index_row *row)
 {
 	uint64_t at_ns = row->start_ns != 0 ? row->start_ns : row->end_ns;
 
@@ -86,15 +100,13 @@ static void count_row(struct stats *stats, const struct index *index, const stru
 	if (row->denials == 0)
 		return;
 	stats->denied_runs++;
-	count_denials(stats, index, row, arena);
-	if (stats->denied_runs % 256 == 0)
-		arena_free(arena);
+	keep_denials(stats, index, row);
 }
 
 /* By one byte after the other; one that is the same in all costs only the counting. */
 static void sort_values(uint64_t *values, uint64_t count)
 {
-	uint64_t *other = malloc((count + 1) * sizeof(*other));
+	uint64_t *other = malloc((count + 1) * sizeof(*other)), *given = values, *made = other;
 
 	if (other == NULL)
 		abort();
@@ -109,9 +121,13 @@ static void sort_values(uint64_t *values, uint64_t count)
 			places[i] += places[i - 1];
 		for (uint64_t i = 0; i < count; i++)
 			other[places[values[i] >> shift & 255]++] = values[i];
-		memcpy(values, other, count * sizeof(*values));
+		uint64_t *swap = values;
+		values = other;
+		other = swap;
 	}
-	free(other);
+	if (values != given)
+		memcpy(given, values, count * sizeof(*values));
+	free(made);
 }
 
 /* The value that so many thousandths are not above. */
@@ -241,7 +257,13 @@ static void count_all(struct stats *stats, const struct query *query, const stru
 			abort();
 	}
 	for (uint64_t i = 0; i < count; i++)
-		count_row(stats, index, &index->rows[rows[i]], &arena);
+		count_row(stats, index, &index->rows[rows[i]]);
+	size_t texts = tally_sort(&stats->denial_texts);
+	for (size_t i = 0; i < texts; i++) {
+		count_denials(stats, &stats->denial_texts.items[i], &arena);
+		if (i % ARENA_TEXTS == 0)
+			arena_free(&arena);
+	}
 	for (int i = 0; i < 3; i++)
 		sort_values(stats->values[i], stats->counts[i]);
 	arena_free(&arena);
@@ -272,6 +294,7 @@ int stats_main(int argc, char **argv)
 	tally_free(&stats.users);
 	tally_free(&stats.profiles);
 	tally_free(&stats.denials);
+	tally_free(&stats.denial_texts);
 	rc = index_status(&index);
 	index_close(&index);
 	arena_free(&arena);
