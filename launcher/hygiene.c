@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { STACK_BYTES = 1 << 20 };
@@ -20,17 +21,33 @@ static int fill_standard_fds(void)
 	return 0;
 }
 
+/* As the kernel has it. libc's sigaction(2) refuses 32 and 33, which it keeps for its
+ * threads; a caller can leave them ignored all the same. */
+struct kernel_sigaction {
+	void (*handler)(int);
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+static void reset_signal(int sig)
+{
+	const struct kernel_sigaction standard = {.handler = SIG_DFL};
+	struct kernel_sigaction now;
+
+	if (syscall(SYS_rt_sigaction, sig, NULL, &now, sizeof(now.mask)) == 0 &&
+	    now.handler != SIG_DFL)
+		syscall(SYS_rt_sigaction, sig, &standard, NULL, sizeof(now.mask));
+}
+
 static int reset_signals(void)
 {
 	static const int blocked[] = {SIGINT,   SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
 				      SIGWINCH, SIGCONT, SIGPIPE, SIGXFSZ, SIGTTIN};
-	const struct sigaction standard = {.sa_handler = SIG_DFL};
-	struct sigaction now;
 	sigset_t set;
 
 	for (int sig = 1; sig < NSIG; sig++)
-		if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_DFL)
-			sigaction(sig, &standard, NULL);
+		reset_signal(sig);
 	sigemptyset(&set);
 	for (unsigned i = 0; i < sizeof(blocked) / sizeof(blocked[0]); i++)
 		sigaddset(&set, blocked[i]);
