@@ -16,6 +16,7 @@ enum store_sync {
 	STORE_SYNC_EACH,  /* when the append returns: synced in the critical section */
 	STORE_SYNC_GROUP, /* the same, but after it, so that writers at the same time share a sync:
 			   * a record whose sync fails is in the log all the same */
+	STORE_SYNC_LATER, /* begun when the append returns; store_sync() waits for it */
 };
 
 /* What the profile asks of the store; 0 is no limit. */
@@ -83,6 +84,9 @@ void store_close(struct store *store);
  * new file. Errors: ERROR_AUDIT; nothing half-written stays.
  */
 int store_append(struct store *store, const char *body, enum store_sync sync, struct error *err);
+
+/* Waits until what was appended is on disk. */
+int store_sync(struct store *store, struct error *err);
 
 /* Room for run.end is reserved at the start, so that a full disk refuses a run
  * rather than lose its end: after this call an append of up to `bytes` works. */

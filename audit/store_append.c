@@ -2,6 +2,7 @@
 #include "store_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -91,6 +92,13 @@ static int append_locked(struct store *store, struct store_tail *tail, const cha
 	return store_line_append(store, tail, body, durable, err);
 }
 
+int store_sync(struct store *store, struct error *err)
+{
+	if (fdatasync(store->log_fd) == 0)
+		return 0;
+	return store_fail(err, "audit store %s/log.jsonl: cannot sync a record", store->dir);
+}
+
 int store_append(struct store *store, const char *body, enum store_sync sync, struct error *err)
 {
 	struct store_tail tail;
@@ -103,8 +111,11 @@ int store_append(struct store *store, const char *body, enum store_sync sync, st
 	int rc = append_locked(store, &tail, body, sync == STORE_SYNC_EACH, err);
 	store_unlock(store);
 	/* the kernel makes one commit of what several writers ask for at the same time */
-	if (rc == 0 && sync == STORE_SYNC_GROUP && fdatasync(store->log_fd) < 0)
-		rc = store_fail(err, "audit store %s/log.jsonl: cannot sync a record", store->dir);
+	if (rc == 0 && sync == STORE_SYNC_GROUP)
+		rc = store_sync(store, err);
+	/* a hint: the pages are on their way while the caller does something else */
+	if (rc == 0 && sync == STORE_SYNC_LATER)
+		(void)sync_file_range(store->log_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	explicit_bzero(&tail.key, sizeof(tail.key));
 	if (rc < 0)
 		return -1;

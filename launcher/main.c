@@ -18,6 +18,7 @@
  */
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "hygiene.h"
 #include "options.h"
@@ -48,5 +49,6 @@ int main(int argc, char **argv)
 	options.file_bytes = file_bytes;
 	if (options.verb != NULL)
 		return verb_run(&arena, &options);
-	return run_program(&arena, &options);
+	/* all is written and flushed: nothing is left for exit handlers to do */
+	_exit(run_program(&arena, &options));
 }

@@ -281,20 +281,38 @@ static void write_status(const struct run *run)
 		say(run, "--status-fd: the descriptor cannot be written to");
 }
 
-static void finish(struct run *run)
+/* Never silent: the run happened, its end is not on disk. */
+static void complain_about_end(struct run *run, const struct error *err)
 {
+	fprintf(stderr, "sbox: the end of run %s is not on record: %s\n", run->id, err->text);
+	if (run->end.exit_status == 0)
+		run->end.exit_status = 125;
+}
+
+/* Into the log, and on its way to the disk; announce() waits for it. */
+static void write_down_end(struct run *run)
+{
+	enum store_sync sync = run->store.policy.sync;
 	struct error err;
 
 	outcome_describe(run);
 	record_build_end(run);
-	if (run->started_on_record && store_append(&run->store, render_end(run->arena, &run->end),
-						   run->store.policy.sync, &err) != 0) {
-		/* never silent: the run happened, its end is not on disk */
-		fprintf(stderr, "sbox: the end of run %s is not on record: %s\n", run->id,
-			err.text);
-		if (run->end.exit_status == 0)
-			run->end.exit_status = 125;
-	}
+	if (!run->started_on_record)
+		return;
+	if (sync == STORE_SYNC_GROUP)
+		sync = STORE_SYNC_LATER;
+	if (store_append(&run->store, render_end(run->arena, &run->end), sync, &err) != 0)
+		complain_about_end(run, &err);
+	else
+		run->end_to_sync = sync == STORE_SYNC_LATER;
+}
+
+static void announce(struct run *run)
+{
+	struct error err;
+
+	if (run->end_to_sync && store_sync(&run->store, &err) != 0)
+		complain_about_end(run, &err);
 	/* --quiet is about the program's end; why sbox did not run it is always said */
 	if (run->end.exit_status == 125 && run->end.message != NULL)
 		fprintf(stderr, "sbox: %s\n", run->end.message);
@@ -325,16 +343,12 @@ static void settle(struct run *run)
 		run->end.leftover = "the run's control group cannot be removed";
 }
 
-static void cleanup(struct run *run)
+static void release(struct run *run)
 {
 	identity_release(&run->arm.identity, run->lease_fd);
 	/* what is left over is for the next start to remove */
 	if (run->run_lock_fd >= 0 && run->end.leftover == NULL)
 		store_run_finish(&run->store, run->id, run->run_lock_fd);
-	if (run->store_is_open) {
-		store_prune_when_due(&run->store);
-		store_close(&run->store);
-	}
 }
 
 /* In the arena, not on the stack: the caller's stack limit may be small. */
@@ -368,9 +382,14 @@ int run_program(struct arena *arena, const struct options *options)
 	/* with nobody left in the sandbox, pid 1 can die while the end is written down */
 	if (!run->alone)
 		settle(run);
-	finish(run);
+	write_down_end(run);
 	if (run->alone)
 		settle(run);
-	cleanup(run);
+	release(run);
+	announce(run);
+	if (run->store_is_open) {
+		store_prune_when_due(&run->store);
+		store_close(&run->store);
+	}
 	return run->end.exit_status;
 }

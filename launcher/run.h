@@ -39,6 +39,7 @@ struct run {
 	bool store_is_open;
 	int run_lock_fd, lease_fd;
 	bool started_on_record; /* run.start is on disk */
+	bool end_to_sync;       /* run.end is in the log and on its way to the disk */
 	struct run_start start;
 	struct run_end end;
 	bool ended; /* end.kind is decided; the first cause wins */

@@ -334,13 +334,15 @@ static void flush(struct loop *loop)
 {
 	struct run *run = loop->run;
 
-	for (enum source source = SOURCE_LOOK; source < SOURCE_IN_FROM; source++)
-		loop_unwatch(loop, source);
-	bound_flush(loop);
 	relay_drain(&run->out, output_quota(run));
 	pump_output(run, &run->out);
 	relay_drain(&run->err, output_quota(run));
 	pump_output(run, &run->err);
+	if (relay_done(&run->out) && relay_done(&run->err))
+		return;
+	for (enum source source = SOURCE_LOOK; source < SOURCE_IN_FROM; source++)
+		loop_unwatch(loop, source);
+	bound_flush(loop);
 	while (!loop->give_up_output && !(relay_done(&run->out) && relay_done(&run->err))) {
 		bool busy = watch_streams(loop);
 
