@@ -114,13 +114,14 @@ int child_become(struct child *child, const struct step *step)
 }
 
 /*
- * Mounts that were made outside this namespace are locked in it, their flags
- * too (mount_namespaces(7)): whatever the program gets hold of inside, it
- * cannot take the tree apart.
+ * The mount namespace, like the others, belongs to the user namespace in which it
+ * was made. Seen from this inner one that is another's: whatever the program
+ * gets hold of inside, every capability included, it cannot take the tree apart
+ * (mount_namespaces(7): CAP_SYS_ADMIN in the owning user namespace).
  */
 int child_inner_user(struct child *child, const struct step *step)
 {
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+	if (unshare(CLONE_NEWUSER) != 0)
 		return 1;
 	return write_maps(child->proc_fd, step);
 }

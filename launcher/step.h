@@ -37,7 +37,8 @@
 	STEP(PIVOT, "pivot", "the host's tree is gone from here on")                               \
 	STEP(READ_ONLY_ROOT, "read-only-root", "nothing is added to the skeleton any more")        \
 	STEP(BECOME, "become", "the outer uid and gid: groups first, uid last")                    \
-	STEP(INNER_USER, "inner-user", "a second user namespace: mounts can no longer be undone")  \
+	STEP(INNER_USER, "inner-user",                                                             \
+	     "a second one, which has no say over the first one's mounts")                         \
 	STEP(NO_MORE_NAMESPACES, "no-more-namespaces", "by count, before capabilities go")         \
 	STEP(CAPABILITIES, "capabilities", "bounding set first: dropping it needs CAP_SETPCAP")    \
 	STEP(NO_NEW_PRIVS, "no-new-privs", "before Landlock and seccomp, which need it")           \
