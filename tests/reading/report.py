@@ -9,14 +9,32 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
-from sboxtest import PYTHON, Skip, test
+from sboxtest import PYTHON, Skip, descendants, test
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--window-size=1440,1000"]
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=document.title='owned'>\u202e\x1b[2J"
+
+
+def end_helpers(t):
+    """A browser's helpers outlive it for a moment, and come to us as orphans: ended and reaped."""
+    known = {child.pid for child in t.background}
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        left = [pid for pid in descendants(os.getpid()) if pid not in known]
+        if not left:
+            return
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, os.WNOHANG)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+        time.sleep(0.02)
 
 
 def browser(t, path, fragment="", budget_ms=15000):
@@ -36,6 +54,7 @@ def browser(t, path, fragment="", budget_ms=15000):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
         t.background.remove(child)
+        end_helpers(t)
     return out.decode(), err.decode(errors="replace")
 
 
