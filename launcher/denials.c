@@ -70,8 +70,11 @@ static struct record_denial entry_of(const struct denials *denials,
 {
 	struct record_denial entry = *denial;
 
-	if (denial->object != NULL && objects_of(denials, denial) >= DENIAL_OBJECTS_MAX)
+	/* what permits one of them says nothing of the rest */
+	if (denial->object != NULL && objects_of(denials, denial) >= DENIAL_OBJECTS_MAX) {
 		entry.object = others;
+		entry.permit = entry.never = NULL;
+	}
 	return entry;
 }
 
@@ -86,7 +89,7 @@ bool denials_count(struct denials *denials, const struct record_denial *denial)
 	}
 	if (found != NULL)
 		found->count += amount(denial);
-	else if (denials->count == DENIALS_MAX)
+	else if (denials->count == DENIALS_MAX || denials->text_bytes >= DENIAL_TEXT_MAX)
 		denials->dropped++;
 	else
 		return false;
@@ -95,6 +98,7 @@ bool denials_count(struct denials *denials, const struct record_denial *denial)
 
 static const char *copy(struct denials *denials, const char *text)
 {
+	denials->text_bytes += text != NULL ? strlen(text) : 0;
 	return text != NULL ? arena_strdup(denials->arena, text) : NULL;
 }
 

@@ -8,55 +8,62 @@
 #include <unistd.h>
 
 #include "passwd.h"
+#include "real_path.h"
 #include "store.h"
 
-/* The folder that sbox's own file is in. */
-static const char *own_folder(struct arena *arena)
+const char *locate_own_file(struct arena *arena)
 {
 	char path[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
-	if (len <= 0)
-		return NULL;
-	path[len] = '\0';
-	char *slash = strrchr(path, '/');
-	if (slash == NULL)
-		return NULL;
-	*slash = '\0';
-	return arena_strdup(arena, path);
+	return len > 0 ? arena_strndup(arena, path, (size_t)len) : NULL;
 }
 
-static const char *first_existing(struct arena *arena, const char *const *patterns, size_t count,
-				  const char *name)
+/* The folder that sbox's own file is in; "" if that is not known. */
+static const char *own_folder(struct arena *arena, const char *own_file)
 {
-	const char *folder = own_folder(arena);
+	const char *path = own_file != NULL ? own_file : locate_own_file(arena);
+	const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+	return slash != NULL ? arena_strndup(arena, path, (size_t)(slash - path)) : "";
+}
+
+static const char *first_existing(struct arena *arena, const char *own_file,
+				  const char *const *patterns, size_t count, const char *name)
+{
+	const char *folder = own_folder(arena, own_file);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *path =
-			patterns[i][0] == '/'
-				? arena_printf(arena, "%s%s", patterns[i], name)
-				: arena_printf(arena, "%s/%s%s", folder != NULL ? folder : "",
-					       patterns[i], name);
+		const char *pattern = patterns[i], *slash = strrchr(folder, '/');
+		const char *start = *pattern == '/' ? "" : folder;
+		int len = (int)strlen(start);
 
-		char whole[PATH_MAX];
-		if (access(path, F_OK) == 0 && realpath(path, whole) != NULL)
-			return arena_strdup(arena, whole);
+		/* what /proc/self/exe says has no link in it */
+		if (own_file == NULL && slash != NULL && strncmp(pattern, "../", 3) == 0) {
+			pattern += 2;
+			len = (int)(slash - folder);
+		}
+		const char *whole =
+			real_path(arena, arena_printf(arena, "%.*s%s%s%s", len, start,
+						      *pattern == '/' ? "" : "/", pattern, name));
+		if (whole != NULL)
+			return whole;
 	}
 	return NULL;
 }
 
-const char *locate_profiles(struct arena *arena)
+const char *locate_profiles(struct arena *arena, const char *own_file)
 {
 	static const char *const patterns[] = {"../share/sbox/", "../", SBOX_DATADIR "/"};
 
-	return first_existing(arena, patterns, 3, "profiles");
+	return first_existing(arena, own_file, patterns, 3, "profiles");
 }
 
 const char *locate_helper(struct arena *arena, const char *name)
 {
 	static const char *const patterns[] = {"../libexec/sbox/", "", SBOX_LIBEXECDIR "/"};
 
-	return first_existing(arena, patterns, 3, name);
+	return first_existing(arena, NULL, patterns, 3, name);
 }
 
 static const char *absolute_env(const char *name)
@@ -74,7 +81,7 @@ int locate_context(struct arena *arena, const struct options *options,
 					  .uid = geteuid(),
 					  .store = options->store_dir,
 					  .system_dir = SBOX_SYSCONFDIR "/profiles",
-					  .shipped_dir = locate_profiles(arena)};
+					  .shipped_dir = locate_profiles(arena, options->own_file)};
 	const char *config = absolute_env("XDG_CONFIG_HOME");
 
 	if (getcwd(cwd, sizeof(cwd)) != NULL && cwd[0] == '/')

@@ -12,7 +12,9 @@
  * (PREFIX/bin/sbox, or the build folder of a source tree), never by PATH or
  * by the current folder.
  */
-const char *locate_profiles(struct arena *arena);
+const char *locate_profiles(struct arena *arena, const char *own_file);
+/* This program's file as /proc shows it, or NULL. */
+const char *locate_own_file(struct arena *arena);
 /* PREFIX/libexec/sbox/NAME, or NULL. */
 const char *locate_helper(struct arena *arena, const char *name);
 /* The caller's facts that profiles are read with, and the store. */

@@ -19,16 +19,23 @@
  * Both tables are bounded; what does not fit is counted.
  */
 
+struct judge;
+struct watch;
+struct notify_room;
+
 enum { DENIALS_MAX = 256, EXECS_MAX = 512, EXEC_ARGV_MAX = 64, EXEC_TEXT_MAX = 1024 };
 
 /* Beyond this many different objects of one op, all others share an entry. */
 enum { DENIAL_OBJECTS_MAX = 48 };
+/* Of all objects and lines together: the record has a bound. */
+enum { DENIAL_TEXT_MAX = 96 * 1024 };
 
 struct denials {
 	struct record_denial items[DENIALS_MAX];
 	uint64_t hashes[DENIALS_MAX]; /* of what makes two of them equal */
 	size_t count;
 	uint64_t dropped;
+	size_t text_bytes; /* of objects and lines kept so far */
 	struct arena *arena;
 };
 
@@ -42,14 +49,18 @@ bool denials_count(struct denials *denials, const struct record_denial *denial);
 struct notify {
 	int fd;      /* listener; -1: none */
 	int proc_fd; /* the sandbox's own /proc, to read pids as seen inside; -1: none */
-	/* the program and its arguments, when the supervisor knows them; NULL: looked at like any
-	 */
+	/* the program and its arguments, until its exec is written down; NULL: none is expected */
 	const char *first_path;
+	pid_t first_pid; /* its pid, where that is not 2; else 0 */
 	const char *const *first_argv;
 	bool record_denials, record_execs;
 	const struct string_list *redact;
 	const struct filter_policy *policy; /* of the filter; NULL: words are less exact */
 	struct denials *denials;
+	struct judge *judge; /* for calls that the filter asks about; NULL: there are none */
+	struct watch *watch; /* what is used is written there; NULL: nobody asked */
+	struct notify_room *room;
+	bool has_own_network; /* with nothing in it but loopback */
 	struct record_exec execs[EXECS_MAX];
 	uint64_t exec_hashes[EXECS_MAX]; /* of path and argv */
 	size_t exec_count;
@@ -68,11 +79,13 @@ struct notify {
 void notify_start(struct notify *notify);
 /*
  * Receives and answers all that is waiting (at most 64). Never blocks. Beyond
- * 20,000 refused calls a second answers are late: returns the number of
+ * 80,000 refused calls a second answers are late: returns the number of
  * nanoseconds the caller should leave the fd alone (0: none), so that a loop of
  * refused calls buys no free CPU. -1: the listener is gone (all its tasks are
  * dead); the fd can be closed.
  */
 int64_t notify_handle(struct notify *notify);
+/* The program's own exec, which the filter does not ask about, happened: written down once. */
+void notify_first_exec(struct notify *notify);
 
 #endif

@@ -142,22 +142,32 @@ pid_t notify_inner_pid(pid_t pid)
 	return last != NULL ? (pid_t)strtol(last, NULL, 10) : 0;
 }
 
+void notify_write_down(struct notify *notify, const struct seccomp_notif *request,
+		       struct record_denial *denial)
+{
+	char link[64], exe[EXEC_TEXT_MAX];
+
+	/* gone meanwhile, or killed: what was read may have been another's */
+	if (denials_count(notify->denials, denial) || !notify_is_valid(notify, request->id))
+		return;
+	denial->pid = notify_inner_pid((pid_t)request->pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)request->pid);
+	ssize_t length = readlink(link, exe, sizeof(exe) - 1);
+	exe[length > 0 ? length : 0] = '\0';
+	if (notify_is_valid(notify, request->id)) {
+		denial->exe = length > 0 ? exe : NULL;
+	} else {
+		denial->pid = 0;
+	}
+	denials_add(notify->denials, denial);
+	denial->exe = NULL; /* a copy was taken */
+}
+
 void notify_denial(struct notify *notify, const struct seccomp_notif *request, int errnum)
 {
 	struct words words = {0};
 	struct record_denial denial = {.errnum = errnum, .count = 1};
-	char link[64], exe[EXEC_TEXT_MAX];
 
 	describe(notify->policy, &request->data, &words, &denial);
-	if (denials_count(notify->denials, &denial))
-		return;
-	pid_t pid = notify_inner_pid((pid_t)request->pid);
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)request->pid);
-	ssize_t length = readlink(link, exe, sizeof(exe) - 1);
-	if (notify_is_valid(notify, request->id)) {
-		exe[length > 0 ? length : 0] = '\0';
-		denial.pid = pid;
-		denial.exe = length > 0 ? exe : NULL;
-	}
-	denials_add(notify->denials, &denial);
+	notify_write_down(notify, request, &denial);
 }

@@ -18,6 +18,7 @@
 #include "notify_private.h"
 #include "redact.h"
 #include "sys.h"
+#include "watch.h"
 
 static const char cut_mark[] = "…";
 
@@ -326,15 +327,18 @@ static void count_exec(struct notify *notify, const struct exec_seen *seen)
 		add_exec(notify, seen, hash);
 }
 
-/*
- * The program itself is known without asking: its exec is answered first and
- * written down while it goes on. Nothing else can run yet; it is pid 2 inside.
- */
 void notify_first_exec(struct notify *notify)
 {
 	const char *const *argv = notify->first_argv;
 	struct exec_seen seen __attribute__((uninitialized));
 
+	if (notify->first_path != NULL && notify->watch != NULL)
+		watch_use(
+			notify->watch, notify->judge,
+			&(struct judge_question){.want = WANT_EXECUTE, .path = notify->first_path});
+
+	if (notify->first_path == NULL || !notify->record_execs)
+		return;
 	seen.pid = 0;
 	seen.used = seen.argc = 0;
 	seen.full = false;
@@ -349,8 +353,10 @@ void notify_first_exec(struct notify *notify)
 	}
 	notify->first_path = NULL;
 	count_exec(notify, &seen);
+	/* nothing else can run before it */
 	if (notify->exec_count > 0)
-		notify->execs[notify->exec_count - 1].pid = 2;
+		notify->execs[notify->exec_count - 1].pid =
+			notify->first_pid != 0 ? notify->first_pid : 2;
 }
 
 void notify_exec(struct notify *notify, const struct seccomp_notif *request)

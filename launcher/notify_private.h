@@ -5,7 +5,10 @@
 #include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <netinet/in.h>
+#include <sys/un.h>
 
+#include "judge.h"
 #include "notify.h"
 
 /* What the parts of notify share with one another and with nobody else. */
@@ -20,10 +23,29 @@ bool notify_is_valid(const struct notify *notify, uint64_t id);
 bool notify_is_exec(const struct seccomp_data *data);
 /* Writes the exec down, unless no such program is there to be executed. */
 void notify_exec(struct notify *notify, const struct seccomp_notif *request);
-void notify_first_exec(struct notify *notify);
 
 /* Writes a refused call down; errnum is what it is answered with. */
 void notify_denial(struct notify *notify, const struct seccomp_notif *request, int errnum);
+
+/* A call that the filter lets through and asks about: written down when it is about to
+ * be refused. notify_path.c */
+void notify_path(struct notify *notify, const struct seccomp_notif *request);
+/* Counts a denial; a new one gets the process and program of the request. */
+void notify_write_down(struct notify *notify, const struct seccomp_notif *request,
+		       struct record_denial *denial);
+
+/* Where texts of one call are put together: too much for a stack. */
+struct notify_room {
+	char path[PATH_MAX], other[PATH_MAX], text[JUDGE_TEXT];
+	struct judge_found found;
+};
+
+union notify_address {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+	struct sockaddr_un un;
+};
 
 /* The process's id as seen inside, from /proc/PID/status; 0 when it cannot be read. */
 pid_t notify_inner_pid(pid_t pid);

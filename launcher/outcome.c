@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "keys.h"
+#include "obstacle.h"
 #include "run.h"
 #include "sys.h"
 
@@ -26,6 +27,41 @@ void outcome_kill(struct run *run, enum end_kind kind, const char *decided_by)
 	limits_kill(run);
 }
 
+/* What init may do in namespaces of its own, and was not allowed to: the machine's doing. */
+static bool is_refusal(const struct fault *fault)
+{
+	switch (fault->id) {
+	case STEP_NAMESPACES:
+	case STEP_INNER_USER:
+		if (fault->errnum == ENOSPC || fault->errnum == EUSERS)
+			return true;
+		break;
+	case STEP_ID_MAPS:
+	case STEP_PRIVATE_MOUNTS:
+	case STEP_NEW_ROOT:
+	case STEP_SHOW_ROOT:
+	case STEP_PROC:
+	case STEP_DEVPTS:
+	case STEP_LOOPBACK:
+	case STEP_PIVOT:
+		break;
+	default:
+		return false;
+	}
+	return fault->errnum == EPERM || fault->errnum == EACCES;
+}
+
+static enum obstacle find_obstacle(const struct run *run)
+{
+	const struct fault *fault = &run->fault;
+	enum obstacle_at at = fault->id == STEP_PROC                               ? AT_PROC
+			      : fault->errnum == ENOSPC || fault->errnum == EUSERS ? AT_CLONE
+			      : fault->id == STEP_INNER_USER                       ? AT_CLONE
+										   : AT_MOUNT;
+
+	return obstacle_find("", at, fault->errnum, run->host.root);
+}
+
 /* Set-up failed: a step said so, or the new process died on the way. */
 void outcome_fault(struct run *run)
 {
@@ -34,10 +70,10 @@ void outcome_fault(struct run *run)
 	const struct step *step =
 		fault->index < run->arm.steps.count ? &run->arm.steps.items[fault->index] : NULL;
 	bool maps = fault->id == STEP_ID_MAPS || fault->id == STEP_INNER_USER;
-	const char *what = step == NULL || maps                                ? ""
-			   : step->source != NULL && step->id != STEP_NEW_ROOT ? step->source
-			   : step->path != NULL                                ? step->path
-									       : "";
+	const char *what = step == NULL || maps                                 ? ""
+			   : step->source != NULL && step->id != STEP_SHOW_ROOT ? step->source
+			   : step->path != NULL                                 ? step->path
+										: "";
 
 	if (fault->id == STEP_EXEC) {
 		bool missing = fault->errnum == ENOENT;
@@ -51,10 +87,14 @@ void outcome_fault(struct run *run)
 				: "");
 		return;
 	}
-	outcome_end(run, END_SBOX_ERROR, fault->errnum, NULL);
+	bool refused = is_refusal(fault);
+	outcome_end(run, refused ? END_DENIED_START : END_SBOX_ERROR, fault->errnum, NULL);
 	run->end.message = arena_printf(run->arena, "set-up step %s%s%s failed (call %u): %s", name,
 					what[0] != '\0' ? " " : "", what, fault->detail,
 					strerror(fault->errnum));
+	if (refused)
+		run->end.message = arena_printf(run->arena, "%s; %s", run->end.message,
+						obstacle_sentence(run->arena, find_obstacle(run)));
 }
 
 static void died_by_signal(struct run *run, int sig)
@@ -124,7 +164,7 @@ static const char *sentence(struct run *run)
 				    plan_size(arena, profile->process.output_bytes));
 	case END_DISK:
 		return arena_printf(arena, "killed: written files grew by more than %s",
-				    plan_size(arena, profile->file.growth_bytes));
+				    plan_size(arena, run->growth_limit));
 	case END_BOUNDARY_LOST:
 		return "killed: a hidden or protected name was replaced from outside during the "
 		       "run";
@@ -182,8 +222,8 @@ static void deny_limits(struct run *run)
 		 plan_size(run->arena, profile->process.memory_bytes * 2)},
 		{END_OUTPUT, BOUNDARY_PROCESS, "process.output",
 		 plan_size(run->arena, profile->process.output_bytes * 2)},
-		{END_DISK, BOUNDARY_FILE, "file.growth",
-		 plan_size(run->arena, profile->file.growth_bytes * 2)},
+		{END_DISK, BOUNDARY_FILE, run->growth_key,
+		 plan_size(run->arena, run->growth_limit * 2)},
 	};
 	uint64_t tasks = profile->process.processes;
 
@@ -209,4 +249,10 @@ void outcome_describe(struct run *run)
 	if (run->end.message != NULL && run->end.decided_by != NULL)
 		run->end.message = arena_printf(run->arena, "%s (%s)", run->end.message,
 						line_of(run, run->end.decided_by));
+}
+
+bool outcome_did_not_run(enum end_kind kind)
+{
+	return kind == END_DENIED_START || kind == END_SBOX_ERROR || kind == END_NOT_EXECUTABLE ||
+	       kind == END_NOT_FOUND;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "roots.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -8,11 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sha256.h"
+
 struct lease {
 	struct arena *arena;
-	int dir_fd; /* STORE/roots */
-	const char *mine, *other;
+	int dir_fd;        /* STORE/roots */
+	const char *mode;  /* "none", "allow", "host" */
+	const char *rules; /* allow: which rules, as "allow-HASH"; else NULL */
 };
+
+static const char *const modes[] = {"none", "allow", "host"};
 
 static int open_lock(const struct lease *lease, const struct stat *st, const char *policy,
 		     const char *suffix, int flags)
@@ -26,17 +32,21 @@ static int open_lock(const struct lease *lease, const struct stat *st, const cha
 /* Kept open, and so locked, until the process ends. */
 static int hold(const struct lease *lease, const struct stat *st, const char *suffix)
 {
-	int fd = open_lock(lease, st, lease->mine, suffix, O_CREAT);
+	const char *const policies[] = {lease->mode, lease->rules};
 
-	/* somebody tests it at this moment: the test does not last */
-	return fd >= 0 && flock(fd, LOCK_SH) == 0 ? 0 : -1;
+	for (size_t i = 0; i < 2 && policies[i] != NULL; i++) {
+		int fd = open_lock(lease, st, policies[i], suffix, O_CREAT);
+
+		/* somebody tests it at this moment: the test does not last */
+		if (fd < 0 || flock(fd, LOCK_SH) != 0)
+			return -1;
+	}
+	return 0;
 }
 
-/* Whether a run of the other policy holds it. A lock that nobody ever took is not there. */
-static bool is_held(const struct lease *lease, const struct stat *st, const char *suffix)
+/* A lock that nobody ever took is not there. */
+static bool is_locked(int fd)
 {
-	int fd = open_lock(lease, st, lease->other, suffix, 0);
-
 	if (fd < 0)
 		return errno != ENOENT;
 	bool held = flock(fd, LOCK_EX | LOCK_NB) != 0;
@@ -44,12 +54,50 @@ static bool is_held(const struct lease *lease, const struct stat *st, const char
 	return held;
 }
 
-static int refuse(const struct lease *lease, const char *path, struct error *err)
+/* A run with other rules: one of the files DEVICE-INODE.allow-HASH that is not ours. */
+static bool other_rules_hold(const struct lease *lease, const struct stat *st, const char *suffix)
+{
+	const char *start = arena_printf(lease->arena, "%lx-%lx.allow-", (unsigned long)st->st_dev,
+					 (unsigned long)st->st_ino);
+	const char *own = arena_printf(lease->arena, "%lx-%lx.%s%s", (unsigned long)st->st_dev,
+				       (unsigned long)st->st_ino, lease->rules, suffix);
+	int copy = openat(lease->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
+	const struct dirent *entry;
+	bool held = dir == NULL;
+
+	while (!held && (entry = readdir(dir)) != NULL) {
+		const char *dot = strchr(entry->d_name, '.');
+		const char *rest = dot != NULL ? strchr(dot + 1, '.') : NULL;
+
+		if (strncmp(entry->d_name, start, strlen(start)) == 0 &&
+		    strcmp(rest != NULL ? rest : "", suffix) == 0 &&
+		    strcmp(entry->d_name, own) != 0)
+			held = is_locked(openat(lease->dir_fd, entry->d_name,
+						O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return held;
+}
+
+/* The network mode of another policy whose run holds it, or NULL. */
+static const char *holder(const struct lease *lease, const struct stat *st, const char *suffix)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (strcmp(modes[i], lease->mode) != 0 &&
+		    is_locked(open_lock(lease, st, modes[i], suffix, 0)))
+			return modes[i];
+	return lease->rules != NULL && other_rules_hold(lease, st, suffix) ? "allow and other rules"
+									   : NULL;
+}
+
+static int refuse(const struct lease *lease, const char *path, const char *other, struct error *err)
 {
 	return error_set(err, ERROR_MISSING,
 			 "[file] write: %s is in use by a run with network mode %s, which this one "
 			 "(%s) could reach through it; wait for it, or use another folder",
-			 path, lease->other, lease->mine);
+			 path, other, lease->mode);
 }
 
 /* All locks are taken before any is tested: of two runs that start at once at most one goes on. */
@@ -63,9 +111,11 @@ static int lease_root(const struct lease *lease, const char *path, bool test, st
 			return error_sys(err, "cannot look at %s", at);
 		if (!test && hold(lease, &st, suffix) != 0)
 			return error_sys(err, "cannot lease %s for this run's network policy", at);
-		if (test && (is_held(lease, &st, "") ||
-			     (suffix[0] == '\0' && is_held(lease, &st, ".below"))))
-			return refuse(lease, path, err);
+		const char *other = test ? holder(lease, &st, "") : NULL;
+		if (test && other == NULL && suffix[0] == '\0')
+			other = holder(lease, &st, ".below");
+		if (other != NULL)
+			return refuse(lease, path, other, err);
 		char *slash = strrchr(at, '/');
 		if (slash == at && at[1] == '\0')
 			return 0;
@@ -73,12 +123,32 @@ static int lease_root(const struct lease *lease, const char *path, bool test, st
 	}
 }
 
-int roots_lease(struct arena *arena, struct store *store, const struct path_facts *roots,
-		bool host_network, struct error *err)
+/* Runs with the same rules reach the same. */
+static const char *rules_name(struct arena *arena, const struct profile *profile)
 {
-	struct lease lease = {.arena = arena,
-			      .mine = host_network ? "host" : "none",
-			      .other = host_network ? "none" : "host"};
+	const struct string_list *lists[] = {&profile->network.allow, &profile->network.deny,
+					     &profile->network.resolve, &profile->network.listen};
+	struct sha256 hash;
+	char hex[65];
+
+	sha256_start(&hash);
+	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++) {
+		for (size_t i = 0; i < lists[l]->count; i++)
+			sha256_add(&hash, lists[l]->items[i], strlen(lists[l]->items[i]) + 1);
+		sha256_add(&hash, "", 1);
+	}
+	sha256_add(&hash, profile->network.sni == SNI_OPTIONAL ? "o" : "r", 1);
+	sha256_finish_hex(&hash, hex);
+	return arena_printf(arena, "allow-%.16s", hex);
+}
+
+int roots_lease(struct arena *arena, struct store *store, const struct path_facts *roots,
+		const struct profile *profile, struct error *err)
+{
+	struct lease lease = {.arena = arena, .mode = modes[profile->network.mode]};
+
+	if (profile->network.mode == NETWORK_ALLOW)
+		lease.rules = rules_name(arena, profile);
 
 	if (roots->count == 0)
 		return 0;

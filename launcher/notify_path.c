@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Calls on paths, asked about before they go on: which path is meant, as seen from
+ * the root of the sandbox. Another thread may rewrite the text before the kernel
+ * reads it again, so it explains and decides nothing; that it could not be read, or
+ * means something only the task itself can tell, leaves the call unexplained.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "filter.h"
+#include "judge.h"
+#include "notify_private.h"
+#include "syscalls.h"
+#include "watch.h"
+
+enum { NONE = -1, PAGE = 4096 };
+
+/* Which arguments are what. */
+static const struct path_call {
+	int number;
+	enum judge_want want;
+	int8_t dir, path, flags; /* flags: of open, or AT_* */
+	int8_t other_dir, other;
+	bool no_follow, truncates;
+} calls[] = {
+#ifdef SYS_open
+	{SYS_open, WANT_READ, NONE, 0, 1, NONE, NONE, false, false},
+	{SYS_creat, WANT_CREATE, NONE, 0, NONE, NONE, NONE, false, true},
+	{SYS_access, WANT_LOOK, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_unlink, WANT_REMOVE, NONE, 0, NONE, NONE, NONE, true, false},
+	{SYS_rmdir, WANT_REMOVE, NONE, 0, NONE, NONE, NONE, true, false},
+	{SYS_mkdir, WANT_NEW, NONE, 0, NONE, NONE, NONE, true, false},
+	{SYS_mknod, WANT_NEW, NONE, 0, NONE, NONE, NONE, true, false},
+	{SYS_rename, WANT_RENAME, NONE, 0, NONE, NONE, 1, true, false},
+	{SYS_link, WANT_LINK, NONE, 0, NONE, NONE, 1, true, false},
+	{SYS_symlink, WANT_NEW, NONE, 1, NONE, NONE, NONE, true, false},
+	{SYS_chmod, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_stat, WANT_LOOK, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_lstat, WANT_LOOK, NONE, 0, NONE, NONE, NONE, true, false},
+	{SYS_readlink, WANT_LOOK, NONE, 0, NONE, NONE, NONE, true, false},
+	{SYS_utime, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_utimes, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_futimesat, WANT_CHANGE, 0, 1, NONE, NONE, NONE, false, false},
+	{SYS_chown, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_lchown, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, true, false},
+#endif
+#ifdef SYS_renameat
+	{SYS_renameat, WANT_RENAME, 0, 1, NONE, 2, 3, true, false},
+#endif
+	{SYS_openat, WANT_READ, 0, 1, 2, NONE, NONE, false, false},
+	{SYS_faccessat, WANT_LOOK, 0, 1, NONE, NONE, NONE, false, false},
+	{SYS_faccessat2, WANT_LOOK, 0, 1, NONE, NONE, NONE, false, false},
+	{SYS_chdir, WANT_ENTER, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_unlinkat, WANT_REMOVE, 0, 1, NONE, NONE, NONE, true, false},
+	{SYS_mkdirat, WANT_NEW, 0, 1, NONE, NONE, NONE, true, false},
+	{SYS_mknodat, WANT_NEW, 0, 1, NONE, NONE, NONE, true, false},
+	{SYS_renameat2, WANT_RENAME, 0, 1, NONE, 2, 3, true, false},
+	{SYS_linkat, WANT_LINK, 0, 1, NONE, 2, 3, true, false},
+	{SYS_symlinkat, WANT_NEW, 1, 2, NONE, NONE, NONE, true, false},
+	{SYS_fchmodat, WANT_CHANGE, 0, 1, NONE, NONE, NONE, false, false},
+	{SYS_truncate, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, false, true},
+	{SYS_execve, WANT_EXECUTE, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_execveat, WANT_EXECUTE, 0, 1, NONE, NONE, NONE, false, false},
+	/* asked about for --watch-fd alone */
+	{SYS_newfstatat, WANT_LOOK, 0, 1, 3, NONE, NONE, false, false},
+	{SYS_statx, WANT_LOOK, 0, 1, 2, NONE, NONE, false, false},
+	{SYS_readlinkat, WANT_LOOK, 0, 1, NONE, NONE, NONE, true, false},
+	{SYS_statfs, WANT_LOOK, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_getxattr, WANT_LOOK, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_lgetxattr, WANT_LOOK, NONE, 0, NONE, NONE, NONE, true, false},
+	{SYS_listxattr, WANT_LOOK, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_llistxattr, WANT_LOOK, NONE, 0, NONE, NONE, NONE, true, false},
+	{SYS_inotify_add_watch, WANT_READ, NONE, 1, NONE, NONE, NONE, false, false},
+	{SYS_utimensat, WANT_CHANGE, 0, 1, NONE, NONE, NONE, false, false},
+	{SYS_fchownat, WANT_CHANGE, 0, 1, NONE, NONE, NONE, false, false},
+	{SYS_setxattr, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_lsetxattr, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, true, false},
+	{SYS_removexattr, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, false, false},
+	{SYS_lremovexattr, WANT_CHANGE, NONE, 0, NONE, NONE, NONE, true, false},
+};
+
+static const struct path_call *find_call(int number)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i].number == number)
+			return &calls[i];
+	return NULL;
+}
+
+/* Page by page, since the next one may not be there. -1: no end of the string was found. */
+static int read_text(pid_t pid, uint64_t address, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	while (len < size) {
+		size_t room = PAGE - (address + len) % PAGE;
+		struct iovec local = {buf + len, room < size - len ? room : size - len};
+		struct iovec remote = {(void *)(uintptr_t)(address + len), local.iov_len};
+		ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+		if (got <= 0)
+			return -1;
+		if (memchr(buf + len, '\0', (size_t)got) != NULL)
+			return 0;
+		len += (size_t)got;
+	}
+	return -1;
+}
+
+static int read_bytes(pid_t pid, uint64_t address, void *buf, size_t size)
+{
+	struct iovec local = {buf, size}, remote = {(void *)(uintptr_t)address, size};
+
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : -1;
+}
+
+static int read_link_of(pid_t pid, const char *what, char ret_path[PATH_MAX])
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/%s", (int)pid, what);
+	ssize_t len = readlink(link, ret_path, PATH_MAX - 1);
+	if (len <= 0 || ret_path[0] != '/')
+		return -1;
+	ret_path[len] = '\0';
+	/* gone from the tree: the path tells nothing */
+	return strstr(ret_path, " (deleted)") != NULL || strncmp(ret_path, "(unreach", 8) == 0 ? -1
+											       : 0;
+}
+
+static int join(const char *base, const char *name, char ret_path[PATH_MAX])
+{
+	return snprintf(ret_path, PATH_MAX, "%s%s%s", base, *name != '\0' ? "/" : "", name) <
+			       PATH_MAX
+		       ? 0
+		       : -1;
+}
+
+/* "/proc/self/fd/3", "/dev/stdin" and the like mean what the task's own /proc says. */
+static int own_link(pid_t pid, char path[PATH_MAX])
+{
+	static const struct {
+		const char *prefix, *what;
+		bool numbered;
+	} rows[] = {{"/proc/self/fd/", "fd/", true},
+		    {"/proc/thread-self/fd/", "fd/", true},
+		    {"/dev/fd/", "fd/", true},
+		    {"/proc/self/cwd", "cwd", false},
+		    {"/proc/thread-self/cwd", "cwd", false},
+		    {"/proc/self/exe", "exe", false},
+		    {"/dev/stdin", "fd/0", false},
+		    {"/dev/stdout", "fd/1", false},
+		    {"/dev/stderr", "fd/2", false}};
+	char what[32], base[PATH_MAX], rest[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t len = strlen(rows[i].prefix);
+
+		if (strncmp(path, rows[i].prefix, len) != 0)
+			continue;
+		size_t digits = rows[i].numbered ? strspn(path + len, "0123456789") : 0;
+		if ((rows[i].numbered && (digits == 0 || digits > 9)) ||
+		    (path[len + digits] != '/' && path[len + digits] != '\0'))
+			continue;
+		snprintf(what, sizeof(what), "%s%.*s", rows[i].what, (int)digits, path + len);
+		if (read_link_of(pid, what, base) != 0)
+			return -1;
+		snprintf(rest, sizeof(rest), "%s", path + len + digits);
+		return snprintf(path, PATH_MAX, "%s%s", base, rest) < PATH_MAX ? 0 : -1;
+	}
+	return 0;
+}
+
+/* The path of an argument as seen from the sandbox's root. */
+static int find_path(pid_t pid, int dir_fd, const char *name, char ret_path[PATH_MAX])
+{
+	char base[PATH_MAX], what[32] = "cwd";
+
+	if (name[0] == '/') {
+		snprintf(ret_path, PATH_MAX, "%s", name);
+		return own_link(pid, ret_path);
+	}
+	if (dir_fd != AT_FDCWD)
+		snprintf(what, sizeof(what), "fd/%d", dir_fd);
+	return read_link_of(pid, what, base) != 0 ? -1 : join(base, name, ret_path);
+}
+
+static int read_path(const struct seccomp_notif *request, int8_t dir, int8_t at,
+		     char ret_path[PATH_MAX])
+{
+	pid_t pid = (pid_t)request->pid;
+	int dir_fd = dir == NONE ? AT_FDCWD : (int)request->data.args[dir];
+	char name[PATH_MAX];
+
+	if (read_text(pid, request->data.args[at], name, sizeof(name)) != 0 || name[0] == '\0')
+		return -1;
+	return find_path(pid, dir_fd, name, ret_path);
+}
+
+/* What an open is for, by its flags. */
+static void read_flags(struct judge_question *question, uint64_t flags)
+{
+	if ((flags & O_CREAT) != 0)
+		question->want = WANT_CREATE;
+	else if ((flags & (O_WRONLY | O_RDWR | O_TRUNC)) != 0)
+		question->want = WANT_WRITE;
+	else if ((flags & O_PATH) != 0)
+		question->want = WANT_LOOK;
+	/* a file without a name is made in the folder that is opened */
+	if ((flags & __O_TMPFILE) != 0 && question->want != WANT_READ)
+		question->want = WANT_MAX;
+	question->no_follow = (flags & O_NOFOLLOW) != 0;
+	question->truncates = (flags & O_TRUNC) != 0;
+}
+
+static bool path_question(struct notify *notify, const struct seccomp_notif *request,
+			  struct judge_question *question)
+{
+	const struct path_call *call = find_call(request->data.nr);
+	struct notify_room *room = notify->room;
+
+	if (call == NULL)
+		return false;
+	*question = (struct judge_question){.want = call->want,
+					    .path = room->path,
+					    .no_follow = call->no_follow,
+					    .truncates = call->truncates};
+	if (call->flags != NONE && call->want == WANT_LOOK)
+		question->no_follow = (request->data.args[call->flags] & AT_SYMLINK_NOFOLLOW) != 0;
+	else if (call->flags != NONE)
+		read_flags(question, request->data.args[call->flags]);
+	if (question->want == WANT_MAX ||
+	    read_path(request, call->dir, call->path, room->path) != 0)
+		return false;
+	if (call->other != NONE) {
+		if (read_path(request, call->other_dir, call->other, room->other) != 0)
+			return false;
+		question->other = room->other;
+	}
+	return true;
+}
+
+/* Nothing but loopback is in a network namespace of the run's own. */
+static bool is_unreachable(const union notify_address *address, char *text, size_t size)
+{
+	char name[INET6_ADDRSTRLEN];
+	unsigned port;
+
+	if (address->any.sa_family == AF_INET) {
+		uint32_t number = ntohl(address->in.sin_addr.s_addr);
+
+		if (number >> 24 == 127 || number == 0)
+			return false;
+		inet_ntop(AF_INET, &address->in.sin_addr, name, sizeof(name));
+		port = ntohs(address->in.sin_port);
+	} else if (address->any.sa_family == AF_INET6) {
+		const struct in6_addr *in6 = &address->in6.sin6_addr;
+
+		if (IN6_IS_ADDR_LOOPBACK(in6) || IN6_IS_ADDR_UNSPECIFIED(in6) ||
+		    (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127) ||
+		    IN6_IS_ADDR_LINKLOCAL(in6))
+			return false;
+		inet_ntop(AF_INET6, in6, name, sizeof(name));
+		port = ntohs(address->in6.sin6_port);
+	} else {
+		return false;
+	}
+	snprintf(text, size, address->any.sa_family == AF_INET ? "%s:%u" : "[%s]:%u", name, port);
+	return true;
+}
+
+/* Where it listens: what the profile's `listen` would lead to. */
+static void watch_port(struct notify *notify, const struct seccomp_notif *request,
+		       const union notify_address *address)
+{
+	unsigned port = address->any.sa_family == AF_INET    ? ntohs(address->in.sin_port)
+			: address->any.sa_family == AF_INET6 ? ntohs(address->in6.sin6_port)
+							     : 0;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", port);
+	if (port != 0 && notify_is_valid(notify, request->id))
+		watch_word(notify->watch, WATCH_PORT, text);
+}
+
+static void deny_address(struct notify *notify, const struct seccomp_notif *request,
+			 const char *object)
+{
+	struct record_denial denial = {.boundary = BOUNDARY_NETWORK,
+				       .op = "connect",
+				       .object = object,
+				       .count = 1,
+				       .errnum = ENETUNREACH,
+				       .permit = "[network] mode = host"};
+
+	notify_write_down(notify, request, &denial);
+}
+
+/* connect and bind: by path where the socket is a UNIX one. */
+static bool socket_question(struct notify *notify, const struct seccomp_notif *request,
+			    struct judge_question *question)
+{
+	const __u64 *args = request->data.args;
+	union notify_address address = {.any.sa_family = AF_UNSPEC};
+	size_t size = args[2] < sizeof(address) ? (size_t)args[2] : sizeof(address);
+	bool connects = request->data.nr == SYS_connect;
+	char text[INET6_ADDRSTRLEN + 16], name[sizeof(address.un.sun_path) + 1] = "";
+
+	if (size < sizeof(sa_family_t) ||
+	    read_bytes((pid_t)request->pid, args[1], &address, size) != 0)
+		return false;
+	if (address.any.sa_family != AF_UNIX) {
+		if (!connects && notify->watch != NULL)
+			watch_port(notify, request, &address);
+		if (connects && notify->has_own_network &&
+		    is_unreachable(&address, text, sizeof(text)))
+			deny_address(notify, request, text);
+		return false;
+	}
+	size_t before = offsetof(struct sockaddr_un, sun_path);
+	if (size <= before || address.un.sun_path[0] == '\0')
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)(size - before), address.un.sun_path);
+	*question = (struct judge_question){.want = connects ? WANT_CONNECT : WANT_NEW,
+					    .path = notify->room->path,
+					    .no_follow = !connects};
+	return find_path((pid_t)request->pid, AT_FDCWD, name, notify->room->path) == 0;
+}
+
+/* Neither a path nor an address: what is mapped, and calls that whole sets of calls rest on. */
+static bool watch_rest(struct notify *notify, const struct seccomp_notif *request)
+{
+	char what[32], name[SYSCALL_NAME_MAX];
+	pid_t pid = (pid_t)request->pid;
+
+	int nr = request->data.nr;
+	if (nr == SYS_mmap || nr == SYS_getcwd) {
+		snprintf(what, sizeof(what), nr == SYS_mmap ? "fd/%d" : "cwd",
+			 (int)request->data.args[4]);
+		if (read_link_of(pid, what, notify->room->path) == 0 &&
+		    notify_is_valid(notify, request->id))
+			watch_place(notify->watch, notify->judge,
+				    nr == SYS_mmap ? WATCH_MAPPED : WATCH_CWD, notify->room->path);
+		return true;
+	}
+	if (find_call(nr) != NULL)
+		return false;
+	watch_word(notify->watch, WATCH_CALL, syscall_name(nr, name));
+	return true;
+}
+
+static void watch_question(struct notify *notify, const struct seccomp_notif *request,
+			   const struct judge_question *question)
+{
+	/* gone meanwhile: what was read may have been another's */
+	if (!notify_is_valid(notify, request->id))
+		return;
+	if (question->want != WANT_LOOK)
+		watch_files(notify->watch, (pid_t)request->pid);
+	watch_use(notify->watch, notify->judge, question);
+}
+
+void notify_path(struct notify *notify, const struct seccomp_notif *request)
+{
+	bool socket = request->data.nr == SYS_connect || request->data.nr == SYS_bind;
+	struct judge_question question;
+	struct record_denial denial = {.count = 1};
+
+	if (notify->judge == NULL || notify->judge->root_fd < 0)
+		return;
+	if (notify->room == NULL)
+		notify->room = arena_alloc(notify->arena, sizeof(*notify->room));
+	struct notify_room *room = notify->room;
+	if (notify->watch != NULL && !socket && watch_rest(notify, request))
+		return;
+	if (!(socket ? socket_question(notify, request, &question)
+		     : path_question(notify, request, &question)))
+		return;
+	if (notify->watch != NULL)
+		watch_question(notify, request, &question);
+	/* who only watches asks about far more names than anybody is denied */
+	if ((notify->watch != NULL && question.want == WANT_LOOK) ||
+	    !judge(notify->judge, &question, &room->found))
+		return;
+	judge_describe(&question, &room->found, room->text, &denial);
+	notify_write_down(notify, request, &denial);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "run.h"
+
+enum { LINES_MAX = 3, TEXT_MAX = 300 };
+
+/* What the program named must not steer the caller's terminal. */
+static const char *safe(struct arena *arena, const char *text)
+{
+	char *copy = arena_strndup(arena, text, strnlen(text, TEXT_MAX));
+
+	for (char *at = copy; *at != '\0'; at++)
+		if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
+			*at = '?';
+	return copy;
+}
+
+/* A name that is only asked about is seldom what a program fails for. */
+static bool is_worth_a_line(const struct record_denial *denial)
+{
+	return strcmp(denial->op, "look") != 0;
+}
+
+static const char *line_of(struct arena *arena, const struct record_denial *denial)
+{
+	const char *name = denial->errnum != 0 ? strerrorname_np(denial->errnum) : NULL;
+	const char *object = denial->object != NULL ? denial->object : "";
+
+	return arena_printf(arena, "sbox: refused: %s%s%s%s%s%s%s%s\n", denial->op,
+			    *object != '\0' ? " " : "", safe(arena, object),
+			    name != NULL ? " (" : "", name != NULL ? name : "",
+			    name != NULL ? ")" : "",
+			    denial->permit != NULL  ? "; to allow it: "
+			    : denial->never != NULL ? "; never allowed: "
+						    : "",
+			    safe(arena, denial->permit != NULL  ? denial->permit
+					: denial->never != NULL ? denial->never
+								: ""));
+}
+
+/* The last ones: what a program fails for comes shortly before its end. */
+const char *outcome_denials(const struct run *run)
+{
+	const struct denials *denials = &run->denials;
+	size_t first = denials->count, shown = 0, worth = 0;
+	const char *text = "";
+
+	for (size_t i = denials->count; i-- > 0;) {
+		bool shows = is_worth_a_line(&denials->items[i]);
+
+		worth += shows;
+		if (shows && shown < LINES_MAX) {
+			first = i;
+			shown++;
+		}
+	}
+	for (size_t i = first; i < denials->count; i++)
+		if (is_worth_a_line(&denials->items[i]))
+			text = arena_printf(run->arena, "%s%s", text,
+					    line_of(run->arena, &denials->items[i]));
+	if (worth > shown || denials->dropped > 0)
+		text = arena_printf(run->arena, "%ssbox: %zu more: sbox explain %s\n", text,
+				    worth - shown + denials->dropped, run->id);
+	return text;
+}
