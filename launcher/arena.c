@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 /* What most runs need in all; populated at once, since a page fault costs more than its page. */
-enum { BLOCK_SIZE = 128 * 1024, FIRST_PART = 24 * 1024 };
+enum { BLOCK_SIZE = 128 * 1024, FIRST_PART = 24 * 1024, READY_PART = 72 * 1024 };
 
 struct arena_block {
 	struct arena_block *next;
@@ -48,6 +48,38 @@ static void *alloc_large(struct arena *arena, size_t size)
 	return block->data;
 }
 
+bool arena_share(struct arena *arena, size_t size)
+{
+	void *start = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (start == MAP_FAILED)
+		return false;
+	arena->shared = start;
+	arena->shared_size = size;
+	return true;
+}
+
+bool arena_is_shared(const struct arena *arena)
+{
+	return arena->shared != NULL && arena->head == NULL;
+}
+
+/* A page that is populated with its neighbours costs a fraction of one that comes alone;
+ * of a very large piece mostly the beginning is used. 5.14; before, they come one by one. */
+static void *alloc_shared(struct arena *arena, size_t need)
+{
+	size_t from = arena->shared_used, page = from & ~(size_t)4095;
+	size_t part = need > BLOCK_SIZE ? FIRST_PART : need + READY_PART;
+
+	arena->shared_used = from + need;
+	if (arena->shared_used > arena->shared_ready && part < arena->shared_size - page) {
+		(void)madvise(arena->shared + page, part, MADV_POPULATE_WRITE);
+		arena->shared_ready = need > BLOCK_SIZE ? arena->shared_used : page + part;
+	}
+	return arena->shared + from;
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
 	size_t need = (size + 15) & ~(size_t)15;
@@ -55,6 +87,8 @@ void *arena_alloc(struct arena *arena, size_t size)
 
 	if (need < size || need > SIZE_MAX / 2)
 		abort();
+	if (block == NULL && need < arena->shared_size - arena->shared_used)
+		return alloc_shared(arena, need);
 	if (need > BLOCK_SIZE / 4)
 		return alloc_large(arena, need);
 	if (block == NULL || block->size - block->used < need) {
@@ -91,16 +125,20 @@ char *arena_strdup(struct arena *arena, const char *text)
 
 char *arena_printf(struct arena *arena, const char *fmt, ...)
 {
+	char brief[512]; /* most are shorter: formatted once */
 	va_list ap, again;
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int len = vsnprintf(NULL, 0, fmt, ap);
+	int len = vsnprintf(brief, sizeof(brief), fmt, ap);
 	va_end(ap);
 	if (len < 0)
 		abort();
 	char *text = arena_alloc(arena, (size_t)len + 1);
-	vsnprintf(text, (size_t)len + 1, fmt, again);
+	if ((size_t)len < sizeof(brief))
+		memcpy(text, brief, (size_t)len);
+	else
+		vsnprintf(text, (size_t)len + 1, fmt, again);
 	va_end(again);
 	return text;
 }
@@ -113,4 +151,8 @@ void arena_free(struct arena *arena)
 		munmap(arena->head, sizeof(*arena->head) + arena->head->size);
 		arena->head = next;
 	}
+	if (arena->shared != NULL)
+		munmap(arena->shared, arena->shared_size);
+	arena->shared = NULL;
+	arena->shared_size = arena->shared_used = arena->shared_ready = 0;
 }

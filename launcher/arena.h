@@ -2,6 +2,7 @@
 #ifndef SBOX_ARENA_H
 #define SBOX_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -11,7 +12,20 @@
  */
 struct arena {
 	struct arena_block *head;
+	/* what arena_share() made; blocks take over where it ends */
+	unsigned char *shared;
+	size_t shared_size, shared_used, shared_ready;
 };
+
+/*
+ * What is allocated from here on, up to so many bytes (of address space: pages come
+ * when they are used), is seen by processes forked now or later, at the same address,
+ * also what is written after the fork. False: there is no room for it, and all is as
+ * it was. Before the first allocation.
+ */
+bool arena_share(struct arena *arena, size_t size);
+/* Everything that was ever allocated lies in the shared part. */
+bool arena_is_shared(const struct arena *arena);
 
 void *arena_alloc(struct arena *arena, size_t size);
 /* Grows an array that arena_alloc made; the old copy stays until the end. */

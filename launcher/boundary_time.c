@@ -36,7 +36,10 @@ void time_plan(const struct profile *profile, const struct host *host, struct pl
 	plan_cpu(profile, plan);
 	struct plan_item *grace = plan_add(plan, BOUNDARY_TIME, "grace",
 					   plan_duration(arena, profile->time.grace_ms));
-	plan_enforced(grace, "SIGTERM, then SIGKILL to pid 1 of the sandbox", NULL);
+	plan_enforced(grace,
+		      plan->keeper ? "SIGTERM, then SIGKILL to all by the keeper"
+				   : "SIGTERM, then SIGKILL to pid 1 of the sandbox",
+		      NULL);
 	if (profile->time.on_timeout == ON_TIMEOUT_FREEZE) {
 		struct plan_item *freeze = plan_add(plan, BOUNDARY_TIME, "on_timeout", "freeze");
 

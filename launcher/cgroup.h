@@ -20,13 +20,26 @@ struct cgroup_host {
 	const char *unified; /* v2: the group below which a child can be made */
 	const char *memory, *pids, *cpu, *cpuacct; /* v1: one folder a controller */
 	bool has_memory, has_pids, has_cpu;
-	bool alone;          /* v2: only this process is in `unified`; it has to step aside into a
-				leaf before limits can be set there (no inner processes) */
-	const char *why_not; /* for NONE: one clause, "the session's group is not delegated" */
+	bool alone;           /* v2: only this process is in `unified`; it has to step aside into a
+				 leaf before limits can be set there (no inner processes) */
+	bool may_ask;         /* the group is systemd's to give: its manager could be asked */
+	bool is_crowded;      /* v2: it could be used if no other process were in it */
+	bool proc_is_covered; /* met on the way: something is mounted below /proc */
+	const char *why_not;  /* for NONE: one clause, "the session's group is not delegated" */
 };
 
 /* Reads /proc/self/cgroup and, only if that names something usable, /proc/self/mountinfo. */
 void cgroup_probe(struct arena *arena, struct cgroup_host *ret_host);
+/* v1 in its usual place is found without the latter; then proc_is_covered is not known. */
+void cgroup_probe_quickly(struct arena *arena, struct cgroup_host *ret_host);
+
+/* cgroup_ask.c: the socket of the caller's systemd manager, or NULL; one access(2). */
+const char *cgroup_manager(struct arena *arena, bool root);
+/* Asks that manager, by the program `helper` (NULL: it is not installed), for a group of this
+ * process's own. What the host offers then, or why_not with what came of it; waits 2.5 s at most.
+ */
+void cgroup_ask(struct arena *arena, const char *helper, const char *manager,
+		struct cgroup_host *host);
 
 struct cgroup_limits {
 	uint64_t memory_bytes, processes, cpus_milli; /* 0: no limit; least CPU: 1 (0.001) */

@@ -12,7 +12,7 @@
 
 /* cgroup_probe.c */
 void cgroup_probe_files(struct arena *arena, const char *own_file, const char *mounts_file,
-			struct cgroup_host *ret_host);
+			const char *top, struct cgroup_host *ret_host);
 
 /* cgroup_file.c: one control file of a group */
 int cgroup_write(const char *group, const char *file, const char *text);

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 enum hierarchy { MEMORY, PIDS, CPU, CPUACCT, UNIFIED, HIERARCHY_MAX };
@@ -17,6 +19,7 @@ struct look {
 	const char *own[HIERARCHY_MAX];    /* path of the caller's group in that hierarchy */
 	const char *folder[HIERARCHY_MAX]; /* where that is mounted, writable by the caller */
 	int errnum;                        /* why a folder was not writable */
+	bool proc_is_covered;
 };
 
 static bool list_has(const char *list, const char *word)
@@ -35,7 +38,7 @@ static bool list_has(const char *list, const char *word)
 static char *slurp(struct arena *arena, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t size = 16 * 1024, len = 0;
+	size_t size = 4096, len = 0;
 	ssize_t got = -1;
 
 	if (fd < 0)
@@ -120,6 +123,9 @@ static void look_at_mount_line(struct look *look, char *line)
 	char *tail = strstr(line, " - cgroup"), *save = NULL;
 	char *fields[5];
 
+	/* binfmt_misc has an empty folder there for itself, which the kernel knows about */
+	if (strstr(line, " /proc/") != NULL && strstr(line, " /proc/sys/fs/binfmt_misc ") == NULL)
+		look->proc_is_covered = true;
 	if (tail == NULL)
 		return;
 	for (int i = 0; i < 5; i++) {
@@ -216,6 +222,7 @@ static const char *use_v2(struct arena *arena, const char *group, struct cgroup_
 	if (!host->alone && (!is_root || !can_enable(arena, group))) {
 		cgroup_read_text(group, "cgroup.subtree_control", text, sizeof(text));
 		take_controllers(host, text);
+		host->is_crowded = !is_root && can_enable(arena, group) && !has_any(host);
 		if (!has_any(host))
 			return "the caller's control group holds other processes (systemd-run "
 			       "--scope -p Delegate=yes gives sbox one of its own)";
@@ -240,8 +247,30 @@ static const char *why_no_folder(const struct look *look)
 	}
 }
 
+/*
+ * Where nearly every machine has them. Reading mountinfo instead takes the kernel 4 us a mount.
+ * False: look there, since something is elsewhere, or shows only a part of the tree.
+ */
+static bool look_at_usual_places(struct look *look, const char *top)
+{
+	for (int i = 0; i < UNIFIED; i++) {
+		const char *point = arena_printf(look->arena, "%s/%s", top, controllers[i]);
+		struct statfs fs;
+
+		if (look->own[i] == NULL)
+			continue;
+		if (statfs(point, &fs) != 0 || fs.f_type != CGROUP_SUPER_MAGIC)
+			return false;
+		try_mount(look, i, point, "/");
+		if (look->folder[i] == NULL && look->errnum != EACCES)
+			return false;
+	}
+	/* in v2 whoever can use his group has to know more */
+	return look->own[MEMORY] != NULL;
+}
+
 void cgroup_probe_files(struct arena *arena, const char *own_file, const char *mounts_file,
-			struct cgroup_host *ret_host)
+			const char *top, struct cgroup_host *ret_host)
 {
 	struct look look = {.arena = arena};
 	struct cgroup_host host = {.version = CGROUP_NONE};
@@ -253,6 +282,10 @@ void cgroup_probe_files(struct arena *arena, const char *own_file, const char *m
 		return;
 	}
 	each_line(&look, text, look_at_own_line);
+	if (top != NULL && look_at_usual_places(&look, top) && use_v1(&look, ret_host))
+		return;
+	memset(look.folder, 0, sizeof(look.folder));
+	look.errnum = 0;
 	text = NULL;
 	for (int i = 0; i < HIERARCHY_MAX && text == NULL; i++) {
 		if (look.own[i] != NULL)
@@ -263,18 +296,31 @@ void cgroup_probe_files(struct arena *arena, const char *own_file, const char *m
 		return;
 	}
 	each_line(&look, text, look_at_mount_line);
+	ret_host->proc_is_covered = host.proc_is_covered = look.proc_is_covered;
 	if (use_v1(&look, &host)) {
 		*ret_host = host;
 		return;
 	}
+	/* systemd gives groups of its own where the memory controller is in the one tree of v2 */
+	host.may_ask = look.own[UNIFIED] != NULL && look.own[MEMORY] == NULL;
+	ret_host->may_ask = host.may_ask;
 	ret_host->why_not = look.folder[UNIFIED] == NULL
 				    ? why_no_folder(&look)
 				    : use_v2(arena, look.folder[UNIFIED], &host);
 	if (ret_host->why_not == NULL)
 		*ret_host = host;
+	ret_host->is_crowded = host.is_crowded;
+	if (ret_host->has_memory)
+		ret_host->may_ask = false;
 }
 
 void cgroup_probe(struct arena *arena, struct cgroup_host *ret_host)
 {
-	cgroup_probe_files(arena, "/proc/self/cgroup", "/proc/self/mountinfo", ret_host);
+	cgroup_probe_files(arena, "/proc/self/cgroup", "/proc/self/mountinfo", NULL, ret_host);
+}
+
+void cgroup_probe_quickly(struct arena *arena, struct cgroup_host *ret_host)
+{
+	cgroup_probe_files(arena, "/proc/self/cgroup", "/proc/self/mountinfo", "/sys/fs/cgroup",
+			   ret_host);
 }

@@ -11,15 +11,19 @@
 /* One step, one function; a step without one is a mark in the list. */
 static int (*const run_table[STEP_MAX])(struct child *child, const struct step *step) = {
 	[STEP_ID_MAPS] = child_id_maps,
+	[STEP_NAMESPACES] = child_namespaces,
 	[STEP_PARENT_DEATH] = child_parent_death,
 	[STEP_PRIVATE_MOUNTS] = child_private_mounts,
-	[STEP_SOURCE] = child_source,
 	[STEP_NEW_ROOT] = child_new_root,
+	[STEP_SKELETON] = child_skeleton,
+	[STEP_DEVICE] = child_source,
+	[STEP_PROC] = child_proc,
+	[STEP_DEVPTS] = child_devpts,
+	[STEP_SOURCE] = child_source,
+	[STEP_SHOW_ROOT] = child_show_root,
 	[STEP_DIRECTORY] = child_directory,
 	[STEP_LINK] = child_link,
 	[STEP_CONTENT] = child_content,
-	[STEP_PROC] = child_proc,
-	[STEP_DEVPTS] = child_devpts,
 	[STEP_ATTACH] = child_attach,
 	[STEP_OVERLAY] = child_overlay,
 	[STEP_OVERLAYS_DONE] = child_overlays_done,
@@ -27,16 +31,20 @@ static int (*const run_table[STEP_MAX])(struct child *child, const struct step *
 	[STEP_COVER] = child_cover,
 	[STEP_SEND_FDS] = child_send_fds,
 	[STEP_LOOPBACK] = child_loopback,
+	[STEP_GATE] = child_gate,
 	[STEP_HOSTNAME] = child_hostname,
 	[STEP_PIVOT] = child_pivot,
 	[STEP_READ_ONLY_ROOT] = child_read_only_root,
 	[STEP_BECOME] = child_become,
 	[STEP_INNER_USER] = child_inner_user,
+	[STEP_APPARMOR] = child_apparmor,
 	[STEP_NO_MORE_NAMESPACES] = child_no_more_namespaces,
 	[STEP_CAPABILITIES] = child_capabilities,
 	[STEP_NO_NEW_PRIVS] = child_no_new_privs,
 	[STEP_REARM_DEATH] = child_parent_death,
+	[STEP_KEEPER] = child_keeper,
 	[STEP_RULESET] = child_ruleset,
+	[STEP_TERMINAL] = child_terminal,
 	[STEP_WAIT_ATTACH] = child_wait,
 	[STEP_SESSION] = child_session,
 	[STEP_STDIO] = child_stdio,
@@ -80,7 +88,7 @@ void child_run(struct child *child, size_t from, size_t to)
 
 int child_send(int control_fd, const struct message *message, const int *fds, size_t fd_count)
 {
-	_Alignas(struct cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))] = {0};
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(MESSAGE_FDS_MAX * sizeof(int))] = {0};
 	struct iovec part = {.iov_base = (void *)message, .iov_len = sizeof(*message)};
 	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
 

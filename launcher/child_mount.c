@@ -35,7 +35,7 @@ static int is_expected(int fd, const struct step *step)
 		return -1;
 	bool same =
 		step->value[1] == 0 || (st.st_dev == step->value[0] && st.st_ino == step->value[1]);
-	if (step->id == STEP_SOURCE && step->flags != 0)
+	if (step->id == STEP_DEVICE)
 		same = S_ISCHR(st.st_mode) && st.st_rdev == step->flags;
 	if (!same)
 		errno = CHANGED;
@@ -43,7 +43,7 @@ static int is_expected(int fd, const struct step *step)
 }
 
 /* Clones what fd stands for, restricts the clone and maps its owner. */
-static int clone_restricted(int fd, const struct step *step)
+static int clone_restricted(struct child *child, int fd, const struct step *step)
 {
 	struct mount_attr attr = {.attr_set = step->value[2], .attr_clr = step->value[3]};
 	int tree = sys_open_tree(
@@ -51,9 +51,10 @@ static int clone_restricted(int fd, const struct step *step)
 
 	if (tree < 0)
 		return -1;
-	if (step->idmap_fd >= 0) {
+	if (step->idmap >= 0) {
 		attr.attr_set |= MOUNT_ATTR_IDMAP;
-		attr.userns_fd = (uint64_t)step->idmap_fd;
+		/* one that does not come is no descriptor either: EINVAL */
+		attr.userns_fd = (uint64_t)child_idmap(child, step->idmap);
 	}
 	/* a private folder's flags are not for what the profile mounts below it */
 	unsigned below = step->id == STEP_SELF_BIND && step->flags == 1 ? 0 : AT_RECURSIVE;
@@ -67,13 +68,29 @@ static int clone_restricted(int fd, const struct step *step)
 	return tree;
 }
 
+/* The switch that keeps INNER_USER from working. To look costs 90 us the first time, which are
+ * left over here while the supervisor reads the profile. */
+static bool user_namespaces_are_off(int proc_fd)
+{
+	char text[4];
+	int fd = openat(proc_fd, "sys/user/max_user_namespaces", O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd >= 0 ? read(fd, text, sizeof(text)) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return len == 2 && text[0] == '0';
+}
+
 int child_private_mounts(struct child *child, const struct step *step)
 {
-	(void)step;
-	child->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	child->proc_fd = child_open_proc();
 	if (child->proc_fd < 0)
 		return 1;
-	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? 2 : 0;
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+		return 2;
+	/* as the kernel would say it later */
+	errno = ENOSPC;
+	return step->flags == 1 && user_namespaces_are_off(child->proc_fd) ? 3 : 0;
 }
 
 int child_source(struct child *child, const struct step *step)
@@ -85,46 +102,81 @@ int child_source(struct child *child, const struct step *step)
 		return 1;
 	if (is_expected(fd, step) != 0)
 		return 2;
-	child->slots[step->slot] = clone_restricted(fd, step);
+	child->slots[step->slot] = clone_restricted(child, fd, step);
 	close(fd);
 	return child->slots[step->slot] < 0 ? 3 : 0;
 }
 
-static int new_tmpfs(const char *size, const char *inodes)
+static int set_text(int context, const char *key, const char *value)
+{
+	return sys_fsconfig(context, FSCONFIG_SET_STRING, key, value, 0);
+}
+
+/* Its size is the profile's: see SHOW_ROOT. */
+int child_new_root(struct child *child, const struct step *step)
 {
 	int fs = sys_fsopen("tmpfs", FSOPEN_CLOEXEC);
 
-	if (fs < 0)
-		return -1;
-	if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "size", size, 0) != 0 ||
-	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) != 0 ||
-	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0755", 0) != 0 ||
-	    sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
-		return -1;
-	int mount_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
-	close(fs);
-	return mount_fd;
-}
-
-int child_new_root(struct child *child, const struct step *step)
-{
+	(void)step;
 	/* the caller's is for the program: see SESSION */
 	child->umask = umask(0);
-	child->root_fd = new_tmpfs(step->text, step->source);
-	if (child->root_fd < 0)
+	if (fs < 0)
 		return 1;
-	if (sys_move_mount(child->root_fd, "", AT_FDCWD, step->path, MOVE_MOUNT_F_EMPTY_PATH) != 0)
+	if (set_text(fs, "mode", "0755") != 0 ||
+	    sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
 		return 2;
+	child->context_fd = fs;
+	child->root_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
+	if (child->root_fd < 0)
+		return 3;
 	/* what COVER puts over hidden names: nobody can read or change it */
 	int fd = openat(child->root_fd, ".hidden", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
 	if (fd < 0)
-		return 3;
+		return 4;
 	close(fd);
 	if (mkdirat(child->root_fd, ".hidden.d", 0) != 0)
-		return 4;
+		return 5;
 	child->hidden_file_fd = open_inside(child, ".hidden");
 	child->hidden_folder_fd = open_inside(child, ".hidden.d");
-	return child->hidden_file_fd < 0 || child->hidden_folder_fd < 0 ? 5 : 0;
+	return child->hidden_file_fd < 0 || child->hidden_folder_fd < 0 ? 6 : 0;
+}
+
+int child_skeleton(struct child *child, const struct step *step)
+{
+	const struct skeleton *skeleton = step->skeleton;
+
+	for (const char *const *at = skeleton->folders; *at != NULL; at++)
+		if (mkdirat(child->root_fd, *at, 0755) != 0)
+			return 1;
+	for (const char *const *at = skeleton->files; *at != NULL; at++)
+		if (mknodat(child->root_fd, *at, S_IFREG | 0444, 0) != 0)
+			return 2;
+	for (const char *const(*at)[2] = skeleton->links; (*at)[0] != NULL; at++)
+		if (symlinkat((*at)[1], child->root_fd, (*at)[0]) != 0)
+			return 3;
+	return 0;
+}
+
+/* A mount's context can be used again, to change what was made with it. */
+int child_show_root(struct child *child, const struct step *step)
+{
+	if (set_text(child->context_fd, "size", step->text) != 0 ||
+	    set_text(child->context_fd, "nr_inodes", step->source) != 0)
+		return 1;
+	if (sys_fsconfig(child->context_fd, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) != 0)
+		return 2;
+	close(child->context_fd);
+	if (sys_move_mount(child->root_fd, "", AT_FDCWD, step->path, MOVE_MOUNT_F_EMPTY_PATH) != 0)
+		return 3;
+	/* without a pid namespace of its own it has no /proc of its own */
+	if (child->own_proc_fd >= 0 && sys_move_mount(child->own_proc_fd, "", child->root_fd,
+						      "proc", MOVE_MOUNT_F_EMPTY_PATH) != 0)
+		return 4;
+	if (sys_move_mount(child->devpts_fd, "", child->root_fd, "dev/pts",
+			   MOVE_MOUNT_F_EMPTY_PATH) != 0)
+		return 5;
+	close(child->devpts_fd);
+	return 0;
 }
 
 /* With an empty umask (see NEW_ROOT) the mode is as asked for. */
@@ -180,16 +232,11 @@ int child_proc(struct child *child, const struct step *step)
 	/* EPERM here: the host's own /proc has covered parts ("mount too revealing") */
 	if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
 		return 2;
-	int mount_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC,
-				   MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-					   MOUNT_ATTR_NOEXEC);
+	child->own_proc_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC,
+					 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+						 MOUNT_ATTR_NOEXEC);
 	close(fs);
-	if (mount_fd < 0)
-		return 3;
-	if (sys_move_mount(mount_fd, "", child->root_fd, "proc", MOVE_MOUNT_F_EMPTY_PATH) != 0)
-		return 4;
-	child->own_proc_fd = mount_fd;
-	return 0;
+	return child->own_proc_fd < 0 ? 3 : 0;
 }
 
 int child_devpts(struct child *child, const struct step *step)
@@ -199,18 +246,12 @@ int child_devpts(struct child *child, const struct step *step)
 	(void)step;
 	if (fs < 0)
 		return 1;
-	if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "ptmxmode", "0666", 0) != 0 ||
-	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0620", 0) != 0 ||
+	if (set_text(fs, "ptmxmode", "0666") != 0 || set_text(fs, "mode", "0620") != 0 ||
 	    sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
 		return 2;
-	int mount_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	child->devpts_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	close(fs);
-	if (mount_fd < 0)
-		return 3;
-	int failed =
-		sys_move_mount(mount_fd, "", child->root_fd, "dev/pts", MOVE_MOUNT_F_EMPTY_PATH);
-	close(mount_fd);
-	return failed != 0 ? 4 : 0;
+	return child->devpts_fd < 0 ? 3 : 0;
 }
 
 /*
@@ -245,7 +286,7 @@ int child_self_bind(struct child *child, const struct step *step)
 		return 1;
 	if (is_expected(fd, step) != 0)
 		return 2;
-	int tree = clone_restricted(fd, step);
+	int tree = clone_restricted(child, fd, step);
 	if (tree < 0)
 		return 3;
 	return attach(tree, fd) != 0 ? 4 : 0;
@@ -253,7 +294,7 @@ int child_self_bind(struct child *child, const struct step *step)
 
 int child_cover(struct child *child, const struct step *step)
 {
-	const struct step plain = {.idmap_fd = -1,
+	const struct step plain = {.idmap = -1,
 				   .value = {[2] = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
 						   MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC}};
 	struct stat st;
@@ -264,7 +305,8 @@ int child_cover(struct child *child, const struct step *step)
 	if (fstat(fd, &st) != 0)
 		return 2;
 	int tree = clone_restricted(
-		S_ISDIR(st.st_mode) ? child->hidden_folder_fd : child->hidden_file_fd, &plain);
+		child, S_ISDIR(st.st_mode) ? child->hidden_folder_fd : child->hidden_file_fd,
+		&plain);
 	if (tree < 0)
 		return 3;
 	return attach(tree, fd) != 0 ? 4 : 0;

@@ -3,9 +3,11 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -13,19 +15,26 @@
 
 /* The last steps before the program: its session, its limits, its cage. */
 
+/* With a terminal the session is init's, so that the program can be stopped: what leads
+ * a session cannot be, nor can a group without a parent in its session (setpgid(2)). */
 int child_session(struct child *child, const struct step *step)
 {
-	(void)step;
 	umask(child->umask);
-	return setsid() < 0 ? 1 : 0;
+	if (child->terminal_fd < 0)
+		return setsid() < 0 ? 1 : 0;
+	if (setpgid(0, 0) != 0)
+		return 2;
+	return step->flags == 1 && tcsetpgrp(child->terminal_fd, getpid()) != 0 ? 3 : 0;
 }
 
 int child_stdio(struct child *child, const struct step *step)
 {
-	(void)child;
-	for (int i = 0; i < 3; i++)
-		if (dup2((int)step->value[i], i) < 0)
+	for (int i = 0; i < 3; i++) {
+		bool terminal = step->value[i] == STDIO_TERMINAL;
+
+		if (dup2(terminal ? child->terminal_fd : (int)step->value[i], i) < 0)
 			return i + 1;
+	}
 	return 0;
 }
 
@@ -155,6 +164,6 @@ int child_seccomp(struct child *child, const struct step *step)
 int child_exec(struct child *child, const struct step *step)
 {
 	(void)child;
-	execve(step->path, step->argv, step->envp);
+	syscall(SYS_execve, step->path, step->argv, step->envp, 0L, 0L, step->value[0]);
 	return 1;
 }

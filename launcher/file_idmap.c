@@ -84,33 +84,63 @@ static int open_namespace(const struct arm *arm, pid_t pid, uid_t uid, gid_t gid
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-int idmap_open(struct arm *arm, uid_t uid, gid_t gid, struct error *err)
+static int open_one(const struct arm *arm, uid_t uid, gid_t gid, struct error *err)
 {
 	static _Alignas(16) char stack[STACK_SIZE];
-	const size_t room = sizeof(arm->idmaps) / sizeof(arm->idmaps[0]);
-
-	for (size_t i = 0; i < arm->idmap_count; i++)
-		if (arm->idmaps[i].uid == uid && arm->idmaps[i].gid == gid)
-			return arm->idmaps[i].fd;
-	if (arm->idmap_count == room)
-		return error_set(err, ERROR_PROFILE,
-				 "[file] write: paths of more than %zu different owners", room);
 	pid_t self = getpid();
 	pid_t pid = clone(wait_to_be_killed, stack + sizeof(stack),
 			  CLONE_VM | CLONE_NEWUSER | SIGCHLD, &self);
+
 	if (pid < 0)
 		return error_sys(err, "cannot make a user namespace for an idmapped mount");
 	int fd = open_namespace(arm, pid, uid, gid);
 	int saved = errno;
-	kill(pid, SIGKILL);
+	if (kill(pid, SIGKILL) != 0) {
+		/* not waited for, or that would be for ever: it dies with sbox */
+		saved = errno;
+		close(fd);
+		errno = saved;
+		return error_sys(err, "cannot end the holder of a user namespace");
+	}
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	errno = saved;
 	if (fd < 0)
 		return error_sys(err, "cannot map uid %u to %u for an idmapped mount", uid,
 				 arm->identity.outer_uid);
+	return fd;
+}
+
+int idmap_number(struct arm *arm, uid_t uid, gid_t gid, struct error *err)
+{
+	const size_t room = sizeof(arm->idmaps) / sizeof(arm->idmaps[0]);
+
+	for (size_t i = 0; i < arm->idmap_count; i++)
+		if (arm->idmaps[i].uid == uid && arm->idmaps[i].gid == gid)
+			return (int)i;
+	if (arm->idmap_count == room)
+		return error_set(err, ERROR_PROFILE,
+				 "[file] write: paths of more than %zu different owners", room);
 	arm->idmaps[arm->idmap_count].uid = uid;
 	arm->idmaps[arm->idmap_count].gid = gid;
-	arm->idmaps[arm->idmap_count++].fd = fd;
-	return fd;
+	arm->idmaps[arm->idmap_count].fd = -1;
+	return (int)arm->idmap_count++;
+}
+
+int idmaps_open(struct arm *arm, struct error *err)
+{
+	for (size_t i = 0; i < arm->idmap_count; i++) {
+		arm->idmaps[i].fd = open_one(arm, arm->idmaps[i].uid, arm->idmaps[i].gid, err);
+		if (arm->idmaps[i].fd < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void idmaps_close(struct arm *arm)
+{
+	for (size_t i = 0; i < arm->idmap_count; i++)
+		if (arm->idmaps[i].fd >= 0)
+			close(arm->idmaps[i].fd);
+	arm->idmap_count = 0;
 }

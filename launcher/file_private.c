@@ -21,20 +21,44 @@ const struct private_folder private_folders[] = {
 const size_t private_folder_count = sizeof(private_folders) / sizeof(private_folders[0]);
 
 /* Character devices that every program expects, with the number each must have. */
+#define DEVICE_LIST(DEVICE)                                                                        \
+	DEVICE("dev/null", 1, 3)                                                                   \
+	DEVICE("dev/zero", 1, 5)                                                                   \
+	DEVICE("dev/full", 1, 7)                                                                   \
+	DEVICE("dev/random", 1, 8)                                                                 \
+	DEVICE("dev/urandom", 1, 9)                                                                \
+	DEVICE("dev/tty", 5, 0)
+
 static const struct {
-	const char *path;
+	const char *path; /* with its slash */
 	unsigned major, minor;
 } devices[] = {
-	{"/dev/null", 1, 3},   {"/dev/zero", 1, 5},    {"/dev/full", 1, 7},
-	{"/dev/random", 1, 8}, {"/dev/urandom", 1, 9}, {"/dev/tty", 5, 0},
+#define DEVICE(path, major, minor) {"/" path, major, minor},
+	DEVICE_LIST(DEVICE)
+#undef DEVICE
 };
+enum { DEVICES = sizeof(devices) / sizeof(devices[0]) };
+
+/* What needs no profile to be known, so that it can be made before there is one. A profile that
+ * shows the host's own /dev covers it. */
+static const char *const skeleton_folders[] = {"proc", "dev", "dev/pts", NULL};
+static const char *const skeleton_files[] = {
+#define DEVICE(path, major, minor) path,
+	DEVICE_LIST(DEVICE)
+#undef DEVICE
+		NULL,
+};
+static const char *const skeleton_links[][2] = {
+	{"dev/fd", "/proc/self/fd"},       {"dev/stdin", "/proc/self/fd/0"},
+	{"dev/stdout", "/proc/self/fd/1"}, {"dev/stderr", "/proc/self/fd/2"},
+	{"dev/ptmx", "pts/ptmx"},          {NULL, NULL},
+};
+static const struct skeleton skeleton = {skeleton_folders, skeleton_files, skeleton_links};
 
 static const struct {
 	const char *path, *target;
 } links[] = {
-	{"dev/fd", "/proc/self/fd"},       {"dev/stdin", "/proc/self/fd/0"},
-	{"dev/stdout", "/proc/self/fd/1"}, {"dev/stderr", "/proc/self/fd/2"},
-	{"dev/ptmx", "pts/ptmx"},          {"var/tmp", "../tmp"},
+	{"var/tmp", "../tmp"},
 	{"etc/mtab", "/proc/self/mounts"},
 };
 
@@ -52,13 +76,19 @@ static const char group_text[] = "root:x:0:\n"
 static const struct {
 	const char *path, *text;
 	bool private_network; /* with the host's network the host's own file is shown */
+	bool own_name;        /* the host name inside is added, with an address of loopback */
 } contents[] = {
-	{"etc/passwd", passwd_text, false},
-	{"etc/group", group_text, false},
-	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n", false},
-	{"etc/hosts", "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n", true},
-	{"etc/resolv.conf", "# no name server: [network] mode = none\n", true},
+	{"etc/passwd", passwd_text, false, false},
+	{"etc/group", group_text, false, false},
+	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n", false, false},
+	{"etc/hosts", "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n", true,
+	 true},
+	{"etc/resolv.conf", "# no name server: [network] mode = none\n", true, false},
 };
+
+/* NETWORK_OWN_ADDRESS: the gate answers there. No other try and no search list: it knows at once.
+ */
+static const char gate_resolv[] = "nameserver 198.18.0.1\noptions attempts:1\n";
 
 /* Whether the profile itself decides what is at a path (here without its leading slash). */
 static bool is_taken(struct arm *arm, const struct file_entries *entries, const char *inside)
@@ -114,32 +144,46 @@ static void add_folders(struct arm *arm, const struct file_entries *entries)
 		struct step *bind = steps_add(&arm->steps, STEP_SELF_BIND);
 		bind->path = folder->path;
 		bind->flags = 1;
-		bind->idmap_fd = -1;
+		bind->idmap = -1;
 		bind->value[2] = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 				 (exec && folder->exec ? 0 : MOUNT_ATTR_NOEXEC);
 	}
 }
 
-static void add_devices(struct arm *arm)
+bool file_skeleton_has(const char *path)
 {
-	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
-		struct step *source = steps_add(&arm->steps, STEP_SOURCE);
+	for (const char *const *folder = skeleton_folders; *folder != NULL; folder++)
+		if (strcmp(*folder, path) == 0)
+			return true;
+	return false;
+}
 
-		source->source = devices[i].path;
-		source->slot = arm->steps.slots++;
-		source->flags = (unsigned)makedev(devices[i].major, devices[i].minor);
-		source->idmap_fd = -1;
-		source->value[2] = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
-		struct step *point = steps_add(&arm->steps, STEP_CONTENT);
-		point->path = devices[i].path + 1;
-		point->text = "";
-		point->value[0] = 0444;
-		unsigned slot = arm->steps.items[arm->steps.count - 2].slot;
-		struct step *attach = steps_add(&arm->steps, STEP_ATTACH);
-		attach->path = devices[i].path + 1;
-		attach->slot = slot;
+void file_arm_skeleton(struct steps *steps, bool own_proc)
+{
+	steps_add(steps, STEP_NEW_ROOT);
+	steps_add(steps, STEP_SKELETON)->skeleton = &skeleton;
+	for (size_t i = 0; i < DEVICES; i++) {
+		struct step *device = steps_add(steps, STEP_DEVICE);
+
+		device->source = devices[i].path;
+		device->slot = steps->slots++;
+		device->flags = (unsigned)makedev(devices[i].major, devices[i].minor);
+		device->value[2] = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
 	}
-	steps_add(&arm->steps, STEP_DEVPTS);
+	if (own_proc)
+		steps_add(steps, STEP_PROC);
+	steps_add(steps, STEP_DEVPTS);
+}
+
+/* Made with the skeleton, in the first slots. */
+static void attach_devices(struct arm *arm)
+{
+	for (unsigned i = 0; i < DEVICES; i++) {
+		struct step *attach = steps_add(&arm->steps, STEP_ATTACH);
+
+		attach->path = devices[i].path + 1;
+		attach->slot = i;
+	}
 }
 
 static void add_links(struct arm *arm, const struct file_entries *entries)
@@ -154,7 +198,11 @@ static void add_links(struct arm *arm, const struct file_entries *entries)
 	}
 }
 
-/* With the host's network a program needs the host's resolver settings: a copy of them. */
+/*
+ * With the host's network a program needs the host's resolver settings: a copy of them. The name
+ * that hostname(1) gives has to resolve (Java, mail and cluster libraries ask for it first thing);
+ * 127.0.1.1, so that 127.0.0.1 is still called localhost.
+ */
 static void add_contents(struct arm *arm, const struct file_entries *entries)
 {
 	bool host_network = arm->profile->network.mode == NETWORK_HOST;
@@ -167,6 +215,12 @@ static void add_contents(struct arm *arm, const struct file_entries *entries)
 		if (host_network && contents[i].private_network)
 			text = file_read_small(arm->arena,
 					       arena_printf(arm->arena, "/%s", contents[i].path));
+		if (arm->profile->network.mode == NETWORK_ALLOW &&
+		    strcmp(contents[i].path, "etc/resolv.conf") == 0)
+			text = gate_resolv;
+		if (contents[i].own_name)
+			text = arena_printf(arm->arena, "127.0.1.1 %s\n%s",
+					    arm->profile->process.hostname, text);
 		need_parent_of(arm, contents[i].path);
 		struct step *content = steps_add(&arm->steps, STEP_CONTENT);
 		content->path = contents[i].path;
@@ -175,25 +229,44 @@ static void add_contents(struct arm *arm, const struct file_entries *entries)
 	}
 }
 
+/* Of the only pid namespace there is, with whatever covers parts of it. */
+static void add_host_proc(struct arm *arm)
+{
+	struct step *source = steps_add(&arm->steps, STEP_SOURCE);
+
+	source->source = "/proc";
+	source->slot = arm->steps.slots++;
+	source->idmap = -1;
+	source->value[2] =
+		MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+	struct step *attach = steps_add(&arm->steps, STEP_ATTACH);
+	attach->path = "proc";
+	attach->slot = arm->steps.slots - 1;
+}
+
 void file_arm_private(struct arm *arm, const struct file_entries *entries)
 {
 	uint64_t scratch = arm->profile->file.scratch_bytes;
-	struct step *root = steps_add(&arm->steps, STEP_NEW_ROOT);
+	struct step *root = steps_add(&arm->steps, STEP_SHOW_ROOT);
 
-	steps_add(&arm->steps, STEP_PRIVATE_MOUNTS);
+	file_arm_skeleton(&arm->steps, !arm->plan->keeper);
+	/* a user's first namespace is one, so that is seen before */
+	steps_add(&arm->steps, STEP_PRIVATE_MOUNTS)->flags =
+		arm->host->root && arm->plan->inner_user;
 	root->path = "/tmp";
 	/* the skeleton's own files are charged to the same tmpfs: a little more room */
 	root->text = arena_printf(arm->arena, "%llu", (unsigned long long)scratch + (256 << 10));
 	root->source = arena_printf(arm->arena, "%llu", (unsigned long long)scratch / 4096 + 1024);
-	static const char *const folders[] = {"proc", "dev", "dev/pts", "etc", "run", "var"};
+	static const char *const folders[] = {"etc", "run", "var"};
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (!is_taken(arm, entries, folders[i]))
 			file_need_folder(arm, folders[i]);
 	add_folders(arm, entries);
-	add_devices(arm);
+	attach_devices(arm);
 	add_links(arm, entries);
 	add_contents(arm, entries);
-	steps_add(&arm->steps, STEP_PROC);
+	if (arm->plan->keeper)
+		add_host_proc(arm);
 	for (size_t i = 0; i < sizeof(masked) / sizeof(masked[0]); i++) {
 		struct step *mask = steps_add(&arm->steps, STEP_COVER);
 

@@ -15,7 +15,7 @@ static bool folder_made(const struct arm *arm, const char *path)
 		if (arm->steps.items[i].id == STEP_DIRECTORY &&
 		    strcmp(arm->steps.items[i].path, path) == 0)
 			return true;
-	return false;
+	return file_skeleton_has(path);
 }
 
 /* Parents first; `path` relative to the root. */
@@ -56,7 +56,10 @@ static bool wants_idmap(const struct arm *arm, const struct file_entry *entry)
 {
 	unsigned given = KIND(PATH_WRITE) | KIND(PATH_EXEC) | KIND(PATH_READ);
 
-	return arm->host->root && entry->fact != NULL && (entry->kinds & KIND(PATH_WRITE)) != 0 &&
+	/* where it is refused and that was accepted, the file modes decide */
+	return arm->host->root && !arm->plan->plain_writes && entry->fact != NULL &&
+	       (entry->kinds & KIND(PATH_WRITE)) != 0 &&
+	       file_can_idmap(arm->host, arm->plan, entry->fact) &&
 	       (entry->up == NULL || (entry->up->kinds & given & KIND(PATH_WRITE)) == 0);
 }
 
@@ -72,11 +75,11 @@ static int fill_source(struct arm *arm, const struct file_entry *entry, struct s
 	if (entry->up != NULL)
 		step->value[3] = file_entry_attributes(entry->up) & ~attr &
 				 (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC);
-	step->idmap_fd = -1;
+	step->idmap = -1;
 	if (!wants_idmap(arm, entry))
 		return 0;
-	step->idmap_fd = idmap_open(arm, entry->fact->uid, entry->fact->gid, err);
-	return step->idmap_fd < 0 ? -1 : 0;
+	step->idmap = idmap_number(arm, entry->fact->uid, entry->fact->gid, err);
+	return step->idmap < 0 ? -1 : 0;
 }
 
 /* A folder whose changes are thrown away gets its layer from the host's folder, wherever it lies.

@@ -16,21 +16,10 @@
 #include "filter_args.h"
 #include "filter_code.h"
 #include "syscalls.h"
-
-#if defined(__x86_64__)
-/*
- * x32 calls have this architecture too, with bit 30 set in the number: beyond
- * every number we know, so the answer is ENOSYS, that of a kernel without x32.
- */
-#define NATIVE_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define NATIVE_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "the argument rules have not been checked on this architecture"
-#endif
+#include "uapi.h"
 
 /* Besides SECCOMP_RET_*, a verdict can be "look at the arguments", with the check's index. */
-enum { VERDICT_CHECK = 0x01000000, CHECKS_MAX = 64 };
+enum { VERDICT_CHECK = 0x01000000, CHECKS_MAX = 64, VERDICT_MARKED = 0x02000000 };
 
 enum { SPANS_MAX = SYSCALL_NUMBERS + 1 };
 
@@ -52,9 +41,12 @@ static uint32_t refused_set(const struct filter_policy *policy, const struct sys
 }
 
 /* INET sockets reach no more than the profile says, or it says all. */
-static bool has_own_network(const struct filter_policy *policy)
+static unsigned given_by(const struct filter_policy *policy)
 {
-	return !policy->shared_network || policy->network == NETWORK_HOST;
+	bool network = !policy->shared_network || policy->network == NETWORK_HOST;
+
+	return (network ? ARG_NEEDS_NETWORK : 0) | (policy->refuse_unix ? 0 : ARG_NEEDS_UNIX) |
+	       (policy->refuse_others ? 0 : ARG_NEEDS_PIDS);
 }
 
 static void set_verdict(struct filter_state *state, const char *name, uint32_t verdict)
@@ -82,6 +74,33 @@ static void set_exec_verdicts(struct filter_state *state, const bool *allowed)
 		else if (number >= 0 && ask)
 			state->verdicts[number] = SECCOMP_RET_USER_NOTIF;
 	}
+	int number = syscall_number("execve");
+	if (number >= 0 && allowed[number] && ask && state->policy->exec_mark != 0)
+		state->verdicts[number] = VERDICT_MARKED;
+}
+
+/* What only some forms of the sandbox have to refuse. */
+static void refuse_more(struct filter_state *state)
+{
+	static const char *const memfd[] = {"memfd_create", "memfd_secret", "shmget", NULL};
+	static const char *const ipc[] = {"shmget", "shmat",   "shmctl",     "semget", "semop",
+					  "semctl", "msgget",  "semtimedop", "msgsnd", "msgrcv",
+					  "msgctl", "mq_open", "mq_unlink",  NULL};
+	static const char *const others[] = {"setpriority", "ioprio_set", NULL};
+	static const char *const truncate[] = {"truncate", NULL};
+	const struct filter_policy *policy = state->policy;
+	const struct {
+		bool wanted;
+		const char *const *names;
+	} lists[] = {{policy->refuse_memfd, memfd},
+		     {policy->refuse_ipc, ipc},
+		     {policy->refuse_others, others},
+		     {policy->refuse_truncate, truncate}};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		for (const char *const *name = lists[i].names; lists[i].wanted && *name != NULL;
+		     name++)
+			set_verdict(state, *name, refusal(policy, EPERM));
 }
 
 static void decide(struct filter_state *state, const bool *allowed)
@@ -103,17 +122,31 @@ static void decide(struct filter_state *state, const bool *allowed)
 		else
 			*verdict = SECCOMP_RET_ALLOW;
 	}
-	if (policy->refuse_memfd) {
-		set_verdict(state, "memfd_create", refusal(policy, EPERM));
-		set_verdict(state, "memfd_secret", refusal(policy, EPERM));
-		set_verdict(state, "shmget", refusal(policy, EPERM));
-	}
+	refuse_more(state);
 	set_exec_verdicts(state, allowed);
+}
+
+static bool asks(const struct filter_policy *policy, const struct arg_row *row)
+{
+	return row->ask != ASK_NOTHING && row->ask <= policy->ask;
+}
+
+static bool is_check(uint32_t verdict)
+{
+	return (verdict & ~(uint32_t)(CHECKS_MAX - 1)) == VERDICT_CHECK;
+}
+
+static bool is_passed(uint32_t verdict)
+{
+	return verdict == SECCOMP_RET_ALLOW || is_check(verdict);
 }
 
 static uint32_t row_code(struct filter_state *state, const struct arg_row *row, uint32_t next)
 {
-	uint32_t verdict = row->allow ? SECCOMP_RET_ALLOW : refusal(state->policy, row->errnum);
+	bool ask = asks(state->policy, row) && state->policy->listener;
+	uint32_t verdict = ask          ? SECCOMP_RET_USER_NOTIF
+			   : row->allow ? SECCOMP_RET_ALLOW
+					: refusal(state->policy, row->errnum);
 	uint32_t label = code_return(&state->code, verdict);
 
 	/* Rows that only name a refusal differ in nothing for the kernel. */
@@ -127,21 +160,39 @@ static uint32_t row_code(struct filter_state *state, const struct arg_row *row, 
 static uint32_t check_code(struct filter_state *state, uint32_t index)
 {
 	const struct arg_check *check = &arg_checks[index];
-	bool own_network = has_own_network(state->policy);
+	unsigned given = given_by(state->policy);
 	uint32_t label = state->check_labels[index];
 
 	if (label != 0)
 		return label;
 	for (size_t i = check->count; i-- > 0;)
-		if (own_network || !check->rows[i].own_network)
+		if ((check->rows[i].needs & ~given) == 0)
 			label = row_code(state, &check->rows[i], label);
 	state->check_labels[index] = label;
 	return label;
 }
 
+/* Asked about unless the sixth register holds the mark. */
+static uint32_t marked_code(struct filter_state *state)
+{
+	struct code *code = &state->code;
+	uint64_t mark = state->policy->exec_mark;
+	uint32_t allow = code_return(code, SECCOMP_RET_ALLOW);
+	uint32_t ask = code_return(code, SECCOMP_RET_USER_NOTIF);
+	uint32_t low = offsetof(struct seccomp_data, args[5]);
+
+	code_branch(code, BPF_JEQ, (uint32_t)(mark >> 32), allow, ask);
+	code_load(code, low + 4, UINT32_MAX);
+	code_branch(code, BPF_JEQ, (uint32_t)mark, code->at, ask);
+	code_load(code, low, UINT32_MAX);
+	return code->at;
+}
+
 static uint32_t verdict_code(struct filter_state *state, uint32_t verdict)
 {
-	if ((verdict & ~(uint32_t)(CHECKS_MAX - 1)) == VERDICT_CHECK)
+	if (verdict == VERDICT_MARKED)
+		return marked_code(state);
+	if (is_check(verdict))
 		return check_code(state, verdict & (CHECKS_MAX - 1));
 	return code_return(&state->code, verdict);
 }
@@ -176,7 +227,9 @@ static void assemble(struct filter_state *state)
 	uint32_t foreign = code_return(code, refusal(state->policy, EPERM));
 	code_follow(code, code_tree(code, spans, count));
 	code_load(code, offsetof(struct seccomp_data, nr), UINT32_MAX);
-	code_branch(code, BPF_JEQ, NATIVE_ARCH, code->at, foreign);
+	/* x32 calls have x86-64's architecture too, with bit 30 set in the number: beyond
+	 * every number we know, so the answer is ENOSYS, that of a kernel without x32. */
+	code_branch(code, BPF_JEQ, SBOX_AUDIT_ARCH, code->at, foreign);
 	code_load(code, offsetof(struct seccomp_data, arch), UINT32_MAX);
 }
 
@@ -191,6 +244,8 @@ int filter_build(struct arena *arena, const struct filter_policy *policy,
 		return -1;
 	state->policy = policy;
 	decide(state, allowed);
+	for (size_t i = 0; policy->passes != NULL && i < SYSCALL_NUMBERS; i++)
+		policy->passes[i] = is_passed(state->verdicts[i]);
 	assemble(state);
 	*ret_program = (struct sock_fprog){
 		.len = (unsigned short)(CODE_MAX - state->code.at),
@@ -201,7 +256,7 @@ int filter_build(struct arena *arena, const struct filter_policy *policy,
 
 bool filter_is_native(uint32_t arch)
 {
-	return arch == NATIVE_ARCH;
+	return arch == SBOX_AUDIT_ARCH;
 }
 
 int filter_refusal_errno(uint32_t arch, int nr, const uint64_t args[6])
@@ -223,7 +278,20 @@ const struct arg_row *filter_refusing_row(const struct filter_policy *policy, in
 
 	if (check < 0)
 		return NULL;
-	bool own_network = policy != NULL && has_own_network(policy);
-	const struct arg_row *row = arg_check_decide(&arg_checks[check], own_network, args);
+	unsigned given = policy != NULL ? given_by(policy) : 0;
+	const struct arg_row *row = arg_check_decide(&arg_checks[check], given, args);
 	return row->allow ? NULL : row;
+}
+
+bool filter_is_question(const struct filter_policy *policy, uint32_t arch, int nr,
+			const uint64_t args[6])
+{
+	if (policy == NULL || policy->passes == NULL || !filter_is_native(arch) || nr < 0 ||
+	    nr >= SYSCALL_NUMBERS || !policy->passes[nr])
+		return false;
+	int8_t check = arg_check_table()[nr];
+	if (check < 0)
+		return false;
+	const struct arg_row *row = arg_check_decide(&arg_checks[check], given_by(policy), args);
+	return row->allow && asks(policy, row);
 }

@@ -31,10 +31,29 @@ struct filter_policy {
 	enum network_mode network; /* decides the socket families */
 	bool listener;             /* a supervisor answers notifications */
 	bool trap_exec;            /* execve, execveat go through the supervisor */
+	/*
+	 * An execve with this in its sixth register, which the call does not have, is not
+	 * asked about: sbox's own, whose path and arguments are known. A random number,
+	 * which the exec itself wipes out; 0: every exec is asked about.
+	 */
+	uint64_t exec_mark;
+	/*
+	 * Calls on paths, and of connect and bind, go through the supervisor, which looks whether
+	 * a boundary is about to refuse them and answers "continue" whatever it finds:
+	 * it explains, the kernel decides.
+	 */
+	enum arg_ask ask;
+	bool *passes; /* SYSCALL_NUMBERS of them, filled by filter_build: what is allowed at all,
+			 arguments aside; NULL: nothing is ever asked about */
 	bool refuse_memfd; /* memory is sampled: memfd_create and shmget would not be seen */
 	/* There is no network namespace of the run's own: unless the mode is host, INET
 	 * and NETLINK sockets are refused by family. */
 	bool shared_network;
+	bool refuse_unix; /* nor UNIX sockets, except in pairs: the host's would be in reach */
+	bool refuse_ipc; /* no ipc namespace: System V IPC and message queues would be the host's */
+	bool refuse_others;   /* no pid namespace: others' limits could be changed */
+	bool refuse_truncate; /* by path: Landlock does not see it, and nothing else is in the way
+			       */
 };
 
 /* Errors: ERROR_PROFILE for an unknown name or set (nearest name given). */
@@ -50,6 +69,9 @@ int filter_refusal_errno(uint32_t arch, int nr, const uint64_t args[6]);
 const struct arg_row *filter_refusing_row(const struct filter_policy *policy, int nr,
 					  const uint64_t args[6]);
 bool filter_is_native(uint32_t arch);
+/* The filter allows the call, and only asks about it: never true of one that it refuses. */
+bool filter_is_question(const struct filter_policy *policy, uint32_t arch, int nr,
+			const uint64_t args[6]);
 
 /* Runs the program over one seccomp_data as the kernel would; for tests and `show`. */
 uint32_t filter_simulate(const struct sock_fprog *program, uint32_t arch, int nr,

@@ -15,6 +15,7 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -47,6 +48,9 @@
 		.test = ARG_UNUSED                                                                 \
 	}
 #define ALLOW .allow = true
+#define ASK   .allow = true, .ask = ASK_WRITES
+#define ASK_R .allow = true, .ask = ASK_READS
+#define ASK_U .allow = true, .ask = ASK_USES
 
 #define INET IN(0, LOW_WORD, ONE(AF_INET), ONE(AF_INET6))
 
@@ -56,14 +60,14 @@
 
 /* clang-format off */
 static const struct arg_row socket_rows[] = {
-	{.when = {IN(0, LOW_WORD, ONE(AF_UNIX))}, ALLOW},
+	{.when = {IN(0, LOW_WORD, ONE(AF_UNIX))}, .needs = ARG_NEEDS_UNIX, ALLOW},
 	/* glibc's getaddrinfo and if_nameindex ask for SOCK_RAW here. */
 	{.when = {IN(0, LOW_WORD, ONE(AF_NETLINK)), IN(2, LOW_WORD, ONE(NETLINK_ROUTE))},
-	 .own_network = true, ALLOW},
+	 .needs = ARG_NEEDS_NETWORK, ALLOW},
 	{.when = {INET, IN(1, TYPE_MASK, ONE(SOCK_STREAM)), IN(2, LOW_WORD, ONE(0), ONE(IPPROTO_TCP))},
-	 .own_network = true, ALLOW},
+	 .needs = ARG_NEEDS_NETWORK, ALLOW},
 	{.when = {INET, IN(1, TYPE_MASK, ONE(SOCK_DGRAM)), IN(2, LOW_WORD, ONE(0), ONE(IPPROTO_UDP))},
-	 .own_network = true, ALLOW},
+	 .needs = ARG_NEEDS_NETWORK, ALLOW},
 	/* SOCK_PACKET on INET is AF_PACKET by its old name. */
 	{.when = {INET, IN(1, TYPE_MASK, ONE(SOCK_RAW), ONE(SOCK_PACKET))},
 	 .errnum = EPERM, .boundary = BOUNDARY_NETWORK, .object = OBJECT_SOCKET_TYPE, .object_arg = 1,
@@ -86,6 +90,10 @@ static const struct arg_row socket_rows[] = {
 	{.when = {IN(0, LOW_WORD, ONE(AF_NETLINK)), IN(2, LOW_WORD, ONE(NETLINK_ROUTE))},
 	 .errnum = EAFNOSUPPORT, .boundary = BOUNDARY_NETWORK, .object = OBJECT_NETLINK,
 	 .object_arg = 2, .permit = "[network] mode = host"},
+	/* Only where the host's sockets would be in reach, by name in its tree or by number. */
+	{.when = {IN(0, LOW_WORD, ONE(AF_UNIX))},
+	 .errnum = EAFNOSUPPORT, .boundary = BOUNDARY_NETWORK, .object = OBJECT_FAMILY,
+	 .permit = "[network] mode = host"},
 	/* libaudit and libudev take this for a kernel without it. */
 	{.when = {IN(0, LOW_WORD, ONE(AF_NETLINK))},
 	 .errnum = EPROTONOSUPPORT, .boundary = BOUNDARY_NETWORK, .object = OBJECT_NETLINK,
@@ -131,8 +139,10 @@ static const struct arg_row unshare_rows[] = {
 
 static const struct arg_row ioctl_rows[] = {
 	/* The low word only: CVE-2019-10063 was a filter that compared all 64 bits. */
-	{.when = {IN(1, LOW_WORD, ONE(TIOCSTI), ONE(TIOCLINUX), ONE(TIOCCONS), ONE(TIOCSETD),
-		     ONE(FIFREEZE), ONE(FITHAW))},
+	{.when = {IN(1, LOW_WORD, ONE(TIOCSTI), ONE(TIOCLINUX), ONE(TIOCCONS),
+		     ONE(TIOCSSERIAL), ONE(TIOCSETD), ONE(TIOCSRS485), ONE(TIOCVHANGUP),
+		     {TIOCSERCONFIG, TIOCSERSWILD}, ONE(TIOCSLCKTRMIOS),
+		     ONE(TIOCSERSETMULTI), ONE(FIFREEZE), ONE(FITHAW))},
 	 .errnum = EPERM, .boundary = BOUNDARY_PROCESS, .object = OBJECT_IOCTL, .object_arg = 1,
 	 .never = "it would reach past the sandbox's own terminal or files"},
 	{.when = {REST}, ALLOW},
@@ -182,8 +192,9 @@ static const struct arg_row seccomp_rows[] = {
 	 .errnum = EPERM, .boundary = BOUNDARY_FILE, .object = OBJECT_MODE, .object_arg = (n),     \
 	 .never = NEVER_SET_ID}
 
-static const struct arg_row mode1_rows[] = {REFUSE_SET_ID(1), {.when = {REST}, ALLOW}};
-static const struct arg_row mode2_rows[] = {REFUSE_SET_ID(2), {.when = {REST}, ALLOW}};
+static const struct arg_row fchmod_rows[] = {REFUSE_SET_ID(1), {.when = {REST}, ALLOW}};
+static const struct arg_row mode1_rows[] = {REFUSE_SET_ID(1), {.when = {REST}, ASK}};
+static const struct arg_row mode2_rows[] = {REFUSE_SET_ID(2), {.when = {REST}, ASK}};
 
 /* Without one of these flags the mode is not an argument but what the register held. */
 #define CREATES ((uint64_t)(O_CREAT | (O_TMPFILE & ~O_DIRECTORY)))
@@ -192,13 +203,41 @@ static const struct arg_row mode2_rows[] = {REFUSE_SET_ID(2), {.when = {REST}, A
 	 .errnum = EPERM, .boundary = BOUNDARY_FILE, .object = OBJECT_MODE, .object_arg = (n),     \
 	 .never = NEVER_SET_ID}
 
-static const struct arg_row open_rows[] = {REFUSE_SET_ID_CREATE(1, 2), {.when = {REST}, ALLOW}};
-static const struct arg_row openat_rows[] = {REFUSE_SET_ID_CREATE(2, 3), {.when = {REST}, ALLOW}};
+#define CWD IN(0, LOW_WORD, ONE(AT_FDCWD))
+
+/*
+ * Reading without following a link, or a folder, is what walks over trees do (git status, find):
+ * left alone, like the stat family. Programs ask about names by the ten thousand, and each
+ * question costs as much as ten answers.
+ */
+#define ASK_TO_OPEN(flags_arg)                                                                     \
+	{.when = {BITS(flags_arg, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)}, ASK},                   \
+	{.when = {BITS(flags_arg, O_DIRECTORY | O_NOFOLLOW)}, ASK_U},                              \
+	{.when = {REST}, ASK_R}
+
+static const struct arg_row open_rows[] = {REFUSE_SET_ID_CREATE(1, 2), ASK_TO_OPEN(1)};
+static const struct arg_row openat_rows[] = {REFUSE_SET_ID_CREATE(2, 3), ASK_TO_OPEN(2)};
+static const struct arg_row cwd_rows[] = {
+	{.when = {IN(0, LOW_WORD, ONE(AT_FDCWD))}, ASK_R},
+	{.when = {REST}, ASK_U},
+};
+static const struct arg_row access_rows[] = {{.when = {REST}, ASK_R}};
+static const struct arg_row ask_rows[] = {{.when = {REST}, ASK}};
+static const struct arg_row use_rows[] = {{.when = {REST}, ASK_U}};
+/* Of a descriptor nothing new is learnt. */
+static const struct arg_row fstatat_rows[] = {{.when = {BITS(3, AT_EMPTY_PATH)}, ALLOW},
+					      {.when = {REST}, ASK_U}};
+static const struct arg_row statx_rows[] = {{.when = {BITS(2, AT_EMPTY_PATH)}, ALLOW},
+					    {.when = {REST}, ASK_U}};
+/* Libraries: what is mapped to be executed has to lie where that is allowed. */
+static const struct arg_row mmap_rows[] = {{.when = {BITS(3, MAP_ANONYMOUS)}, ALLOW},
+					   {.when = {BITS(2, PROT_EXEC)}, ASK_U},
+					   {.when = {REST}, ALLOW}};
 
 /* Character 0:0, an overlay's whiteout, needs no capability (5.8): refused with the devices. */
 #define MKNOD_ROWS(n)                                                                              \
 	REFUSE_SET_ID(n),                                                                          \
-	{.when = {IN(n, S_IFMT, ONE(0), ONE(S_IFIFO), ONE(S_IFREG), ONE(S_IFSOCK))}, ALLOW},       \
+	{.when = {IN(n, S_IFMT, ONE(0), ONE(S_IFIFO), ONE(S_IFREG), ONE(S_IFSOCK))}, ASK},         \
 	{.when = {REST},                                                                           \
 	 .errnum = EPERM, .boundary = BOUNDARY_FILE, .object = OBJECT_FILE_TYPE,                   \
 	 .object_arg = (n), .never = "device nodes cannot be made inside"}
@@ -209,13 +248,18 @@ static const struct arg_row mknodat_rows[] = {MKNOD_ROWS(2)};
 /*
  * Pid 1 has the program's uid, which is all that these ask for (prlimit(2),
  * sched(7)): a limit of no processor time would kill it, and with it the run's record of
- * how the program ended.
+ * how the program ended. Without a pid namespace that is true of every process of the
+ * caller's, so then only the calling one is left.
  */
 static const struct arg_row pid_rows[] = {
+	{.when = {IN(0, LOW_WORD, ONE(0))}, ALLOW},
 	{.when = {IN(0, LOW_WORD, ONE(1))},
 	 .errnum = EPERM, .boundary = BOUNDARY_PROCESS, .object = OBJECT_PID_1,
 	 .never = "pid 1 keeps the sandbox together"},
-	{.when = {REST}, ALLOW},
+	{.when = {REST}, .needs = ARG_NEEDS_PIDS, ALLOW},
+	{.when = {REST},
+	 .errnum = EPERM, .boundary = BOUNDARY_PROCESS,
+	 .never = "without a pid namespace other processes are the host's"},
 };
 
 #define CHECK(names, rows) {names, rows, sizeof(rows) / sizeof((rows)[0])}
@@ -229,13 +273,28 @@ const struct arg_check arg_checks[] = {
 	CHECK("prctl", prctl_rows),
 	CHECK("personality", personality_rows),
 	CHECK("seccomp", seccomp_rows),
-	CHECK("chmod fchmod creat mkdir", mode1_rows),
+	CHECK("fchmod", fchmod_rows),
+	CHECK("chmod creat mkdir", mode1_rows),
 	CHECK("fchmodat mkdirat", mode2_rows),
 	CHECK("open", open_rows),
 	CHECK("openat", openat_rows),
 	CHECK("mknod", mknod_rows),
 	CHECK("mknodat", mknodat_rows),
 	CHECK("prlimit64 sched_setaffinity sched_setscheduler sched_setparam sched_setattr", pid_rows),
+	CHECK("faccessat faccessat2", cwd_rows),
+	CHECK("access", access_rows),
+	CHECK("chdir unlink unlinkat rmdir rename renameat renameat2 link linkat "
+	      "symlink symlinkat truncate connect bind", ask_rows),
+	CHECK("stat lstat statfs readlink readlinkat getxattr lgetxattr listxattr llistxattr "
+	      "inotify_add_watch", use_rows),
+	CHECK("utime utimes futimesat utimensat chown lchown fchownat setxattr lsetxattr "
+	      "removexattr lremovexattr", use_rows),
+	CHECK("newfstatat", fstatat_rows),
+	CHECK("statx", statx_rows),
+	CHECK("mmap", mmap_rows),
+	/* what their sets are of no use without */
+	CHECK("io_setup shmget semget msgget mq_open", use_rows),
+	CHECK("getcwd", use_rows),
 };
 /* clang-format on */
 const size_t arg_check_count = sizeof(arg_checks) / sizeof(arg_checks[0]);
@@ -291,12 +350,12 @@ bool arg_row_holds(const struct arg_row *row, const uint64_t args[6])
 	return true;
 }
 
-const struct arg_row *arg_check_decide(const struct arg_check *check, bool own_network,
+const struct arg_row *arg_check_decide(const struct arg_check *check, unsigned given,
 				       const uint64_t args[6])
 {
 	const struct arg_row *row = check->rows;
 
-	while ((row->own_network && !own_network) || !arg_row_holds(row, args))
+	while ((row->needs & ~given) != 0 || !arg_row_holds(row, args))
 		row++;
 	return row;
 }

@@ -51,10 +51,24 @@ enum arg_object {
 
 enum { ARG_CONDITIONS = 3 };
 
+/* What a row can need the run to have of its own; else the host's would be in reach. */
+#define ARG_NEEDS_NETWORK 1U /* INET sockets */
+#define ARG_NEEDS_UNIX    2U /* UNIX sockets by path or abstract name */
+#define ARG_NEEDS_PIDS    4U /* processes: none but the run's can be named */
+
+/* How much a policy asks about; each asks about what the one before does too. */
+enum arg_ask {
+	ASK_NOTHING,
+	ASK_WRITES, /* what changes files, executes, enters a folder, connects */
+	ASK_READS,  /* also what only opens a file to read it */
+	ASK_USES,   /* also what only looks, lists, or maps to execute: for --watch-fd */
+};
+
 struct arg_row {
 	struct arg_condition when[ARG_CONDITIONS];
-	bool own_network; /* holds only when INET sockets cannot reach the host's network unasked */
+	unsigned needs; /* ARG_NEEDS_…: holds only where the run has that of its own */
 	bool allow;
+	enum arg_ask ask; /* allowed, and the supervisor looks at it first: filter_policy.ask */
 	/* Only for a row that refuses: */
 	int errnum;
 	enum boundary boundary;
@@ -77,8 +91,9 @@ extern const size_t arg_check_count;
 const int8_t *arg_check_table(void);
 
 bool arg_row_holds(const struct arg_row *row, const uint64_t args[6]);
-/* The row that decides; never NULL. own_network false: the stricter reading. */
-const struct arg_row *arg_check_decide(const struct arg_check *check, bool own_network,
+/* The row that decides; never NULL. given: what the run has of its own; 0 is the stricter
+ * reading. */
+const struct arg_row *arg_check_decide(const struct arg_check *check, unsigned given,
 				       const uint64_t args[6]);
 
 /*

@@ -58,7 +58,8 @@ struct growth {
 	uint64_t ask_bytes, ask_files;     /* suspected above this */
 	uint64_t now_bytes, now_files;     /* at the last look */
 	int64_t start_ns, start_boot_ns;   /* realtime and boottime */
-	struct growth_walk *walk;          /* between two calls of growth_confirm */
+	pid_t keeper; /* proc_fd is the host's: only what descends from this one; else 0 */
+	struct growth_walk *walk; /* between two calls of growth_confirm */
 };
 
 /* The run starts now. Roots that are the same folder count once. */

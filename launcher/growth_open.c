@@ -11,6 +11,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "descendants.h"
+
 /* Files without a name take space until the last one who holds them lets go. */
 
 struct search {
@@ -79,6 +81,8 @@ static void look_at_fd(struct search *search, int dir_fd, const char *name)
 		search->walk->found.hidden = true;
 	else if (fstatat(dir_fd, name, &st, 0) == 0) /* through the link, to the open file */
 		count_unlinked(search, &st);
+	else if (errno == EACCES || errno == EPERM)
+		search->walk->found.hidden = true;
 }
 
 /*
@@ -150,9 +154,23 @@ static void look_at_process(struct search *search, int dir_fd, const char *pid)
 	look_at_mappings(search, pid);
 }
 
+static void look_at_descendant(void *data, pid_t pid)
+{
+	struct search *search = data;
+	char name[16];
+
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	if (pid != search->growth->keeper)
+		look_at_process(search, search->proc_fd, name);
+}
+
 void growth_find_unlinked(const struct growth *growth, struct growth_walk *walk, int proc_fd)
 {
 	struct search search = {.growth = growth, .walk = walk, .proc_fd = proc_fd};
+	if (growth->keeper != 0) {
+		descendants_each(proc_fd, growth->keeper, look_at_descendant, &search);
+		return;
+	}
 	int list_fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (list_fd < 0)

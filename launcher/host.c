@@ -11,25 +11,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "obstacle.h"
 #include "sys.h"
-
-/* Reads a small number from a file of /proc; -1 when it is not there. */
-static long read_number(const char *path)
-{
-	char text[32];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	ssize_t len = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (len <= 0)
-		return -1;
-	text[len] = '\0';
-	return strtol(text, NULL, 10);
-}
 
 static bool has_capabilities(const unsigned *wanted, size_t count)
 {
@@ -44,28 +30,67 @@ static bool has_capabilities(const unsigned *wanted, size_t count)
 	return true;
 }
 
-/* What a root caller needs to build the tree and to become the leased uid. */
-static bool is_full_root(void)
-{
-	static const unsigned wanted[] = {CAP_SYS_ADMIN, CAP_SETUID, CAP_SETGID,    CAP_CHOWN,
-					  CAP_SETPCAP,   CAP_KILL,   CAP_SYS_PTRACE};
+/* Of the user namespace that the system started in: PROC_USER_INIT_INO. */
+enum { FIRST_USER_NAMESPACE = 0xEFFFFFFDU };
 
-	return geteuid() == 0 && has_capabilities(wanted, sizeof(wanted) / sizeof(wanted[0]));
+static bool is_in_first_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino == FIRST_USER_NAMESPACE;
 }
 
-static void probe_user_namespaces(struct host *host)
+/* Whom uid 0 of another one stands for, and whether all uids, those for leases among
+ * them, are somebody's there. */
+static void read_uid_map(unsigned long *ret_root, bool *ret_all)
 {
-	if (read_number("/proc/sys/user/max_user_namespaces") == 0) {
-		host->user_namespaces_why =
-			"user.max_user_namespaces is 0 (sysctl -w user.max_user_namespaces=10000)";
+	char text[64];
+	unsigned long inside, count = 0;
+	int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+
+	*ret_root = 0;
+	*ret_all = false;
+	if (fd < 0)
 		return;
-	}
-	if (!host->root && read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0) {
-		host->user_namespaces_why = "kernel.unprivileged_userns_clone is 0 "
-					    "(sysctl -w kernel.unprivileged_userns_clone=1)";
+	ssize_t len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	if (sscanf(text, "%lu %lu %lu", &inside, ret_root, &count) == 3)
+		*ret_all = count >= UINT32_MAX;
+}
+
+/* What a root caller needs to become the leased uid, and what to build the tree. */
+static void probe_root(struct host *host)
+{
+	static const unsigned become[] = {CAP_SETUID, CAP_SETGID, CAP_CHOWN};
+	static const unsigned build[] = {CAP_SYS_ADMIN, CAP_SETPCAP, CAP_KILL, CAP_SYS_PTRACE};
+
+	if (host->uid != 0)
 		return;
+	host->can_bound = has_capabilities(build + 1, 1);
+	/* idmaps are for those who have capabilities over the file system itself */
+	host->idmap_refused = !is_in_first_namespace();
+	if (host->idmap_refused) {
+		unsigned long root;
+		bool all;
+
+		read_uid_map(&root, &all);
+		host->mapped_root = root != 0;
+		if (!all)
+			return;
 	}
-	host->user_namespaces = true;
+	host->can_become = has_capabilities(become, sizeof(become) / sizeof(become[0]));
+	host->root = host->can_become && has_capabilities(build, sizeof(build) / sizeof(build[0]));
+}
+
+void host_probe_user_namespaces(struct arena *arena, struct host *host)
+{
+	if (obstacle_number("", "/proc/sys/user/max_user_namespaces") == 0)
+		host->user_namespaces_why = obstacle_sentence(arena, OBSTACLE_MAX_USER_NAMESPACES);
+	else if (!host->root &&
+		 obstacle_number("", "/proc/sys/kernel/unprivileged_userns_clone") == 0)
+		host->user_namespaces_why = obstacle_sentence(arena, OBSTACLE_USERNS_CLONE);
+	host->user_namespaces = host->user_namespaces_why == NULL;
 }
 
 static void probe_caller(struct arena *arena, struct host *host)
@@ -73,9 +98,9 @@ static void probe_caller(struct arena *arena, struct host *host)
 	char cwd[PATH_MAX];
 	struct rlimit limit;
 
-	host->root = is_full_root();
 	host->real_uid = getuid();
 	host->uid = geteuid();
+	probe_root(host);
 	host->real_gid = getgid();
 	host->gid = getegid();
 	int groups = getgroups(0, NULL);
@@ -93,7 +118,7 @@ static void probe_caller(struct arena *arena, struct host *host)
 
 int host_probe(struct arena *arena, struct host *ret_host, struct error *err)
 {
-	struct host host = {0};
+	struct host host = {.is_tried = ret_host->is_tried};
 	struct utsname name;
 	cpu_set_t cpus;
 
@@ -106,13 +131,23 @@ int host_probe(struct arena *arena, struct host *ret_host, struct error *err)
 	int mode = prctl(PR_GET_SECCOMP);
 	host.seccomp = mode >= 0;
 	host.filtered = mode == 2;
-	host.apparmor = access("/sys/kernel/security/apparmor", F_OK) == 0 ||
-			access("/sys/module/apparmor/parameters/enabled", F_OK) == 0;
+	char enabled[4];
+	/* "N" where it is built in and another security module was chosen */
+	host.apparmor = obstacle_read("", "/sys/module/apparmor/parameters/enabled", enabled,
+				      sizeof(enabled)) &&
+			enabled[0] == 'Y';
 	host.selinux = access("/sys/fs/selinux/enforce", F_OK) == 0;
 	host.processors = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
 	probe_caller(arena, &host);
-	probe_user_namespaces(&host);
-	cgroup_probe(arena, &host.cgroup);
+	host.user_namespaces = host.is_tried;
+	if (!host.is_tried)
+		host_probe_user_namespaces(arena, &host);
+	/* a covered /proc is one of the things that a process on its way tells; groups of v1 are
+	 * root's nearly always */
+	if (host.is_tried && host.root)
+		cgroup_probe_quickly(arena, &host.cgroup);
+	else
+		cgroup_probe(arena, &host.cgroup);
 	*ret_host = host;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -9,6 +10,8 @@
 #include <sys/sysmacros.h>
 
 #include "host.h"
+#include "passwd.h"
+#include "real_path.h"
 #include "sys.h"
 
 enum { LINKS_MAX = 40 };
@@ -116,6 +119,22 @@ static void fill_file_system(struct path_fact *fact)
 	fact->read_only = (fs.f_flags & ST_RDONLY) != 0;
 }
 
+/* Where openat2(2) is refused, as inside another sandbox: folder by folder. */
+static bool has_no_link(struct arena *arena, const char *path)
+{
+	struct stat st;
+
+	for (const char *end = path; *end != '\0';) {
+		end = strchrnul(end + 1, '/');
+		if (lstat(arena_strndup(arena, path, (size_t)(end - path)), &st) != 0)
+			return false;
+		errno = S_ISLNK(st.st_mode) ? ELOOP : ENOTDIR;
+		if (!S_ISDIR(st.st_mode))
+			return false;
+	}
+	return true;
+}
+
 /* Folders without a link on the way to them: many paths share one, so it is asked about once. */
 static bool is_plain_folder(struct arena *arena, struct host *host, const char *path)
 {
@@ -123,9 +142,10 @@ static bool is_plain_folder(struct arena *arena, struct host *host, const char *
 		if (strcmp(host->plain[i], path) == 0)
 			return true;
 	int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, RESOLVE_NO_SYMLINKS);
-	if (fd < 0)
+	if (fd < 0 && !(errno == ENOSYS && has_no_link(arena, path)))
 		return false;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	*ARENA_PUSH(arena, host->plain, host->plain_count) = path;
 	return true;
 }
@@ -144,11 +164,27 @@ static int look(struct arena *arena, struct host *host, const char *path, struct
 	return S_ISLNK(st->st_mode) ? 0 : 1;
 }
 
+/* "." and ".." come from the caller only (PATH, argv[0]), never from a profile: the kernel
+ * knows what they mean. */
+static const char *without_dots(struct arena *arena, const char *path)
+{
+	for (const char *at = path; (at = strstr(at, "/.")) != NULL; at++) {
+		const char *end = at + 2 + (at[2] == '.');
+
+		if (*end == '/' || *end == '\0') {
+			const char *real = real_path(arena, path);
+
+			return real != NULL ? real : path;
+		}
+	}
+	return path;
+}
+
 /* The usual path has no link in it. Else links are expanded one by one. */
 int host_resolve(struct arena *arena, struct host *host, const char *path,
 		 struct path_fact *ret_fact)
 {
-	struct path_fact fact = {.path = path};
+	struct path_fact fact = {.path = without_dots(arena, path)};
 	struct stat st;
 
 	for (int links = 0; links <= LINKS_MAX; links++) {
@@ -172,6 +208,34 @@ int host_resolve(struct arena *arena, struct host *host, const char *path,
 	return -1;
 }
 
+/* Most of them lie in the same folder: that is looked at once. */
+static void note_absent(struct arena *arena, const struct path_rule *rule, struct host *host)
+{
+	const char *slash = strrchr(rule->path, '/');
+	const char *folder = arena_strndup(arena, rule->path, (size_t)(slash - rule->path));
+	size_t links = host->link_count;
+	struct path_fact fact;
+
+	if (folder[0] == '\0' || slash[1] == '\0')
+		return;
+	for (size_t i = host->absent_count; i-- > 0;) {
+		const struct absent_fact known = host->absent[i];
+
+		if (strncmp(known.rule->path, folder, strlen(folder)) != 0 ||
+		    strchr(known.rule->path + strlen(folder) + 1, '/') != NULL ||
+		    known.rule->path[strlen(folder)] != '/')
+			continue;
+		*ARENA_PUSH(arena, host->absent, host->absent_count) = (struct absent_fact){
+			rule, known.folder, slash + 1, known.device, known.inode};
+		return;
+	}
+	bool there = host_resolve(arena, host, folder, &fact) == 0 && S_ISDIR(fact.mode);
+	host->link_count = links;
+	if (there)
+		*ARENA_PUSH(arena, host->absent, host->absent_count) =
+			(struct absent_fact){rule, fact.path, slash + 1, fact.device, fact.inode};
+}
+
 static int probe_rule(struct arena *arena, const struct path_rule *rule, enum path_kind kind,
 		      struct host *host, struct error *err)
 {
@@ -185,6 +249,8 @@ static int probe_rule(struct arena *arena, const struct path_rule *rule, enum pa
 					"[file] %s: %s: %s (write \"-%s\" if it may be absent)",
 					path_kind_names[kind], rule->path, strerror(fact.errnum),
 					rule->path);
+		if (kind == PATH_PROTECT && fact.errnum == ENOENT)
+			note_absent(arena, rule, host);
 		return 0;
 	}
 	fact.rule = rule;
@@ -194,9 +260,29 @@ static int probe_rule(struct arena *arena, const struct path_rule *rule, enum pa
 	return 0;
 }
 
+/* Its files need no idmap. Who is not in /etc/passwd is an error later. */
+static void find_user(struct arena *arena, const char *name, struct host *host)
+{
+	struct passwd_entry entry;
+	char *end;
+	unsigned long number = strtoul(name, &end, 10);
+
+	host->user_uid = host->uid;
+	host->user_gid = host->gid;
+	if (!host->can_become || strcmp(name, "auto") == 0)
+		return;
+	bool numeric = *name != '\0' && *end == '\0' && number < UINT32_MAX;
+	if (!(numeric ? passwd_by_uid(arena, (uid_t)number, &entry)
+		      : passwd_by_name(arena, name, &entry)))
+		entry = (struct passwd_entry){.uid = (uid_t)number, .gid = (gid_t)number};
+	host->user_uid = entry.uid;
+	host->user_gid = entry.gid;
+}
+
 int host_probe_paths(struct arena *arena, const struct profile *profile, struct host *host,
 		     struct error *err)
 {
+	find_user(arena, profile->privilege.user, host);
 	for (enum path_kind kind = 0; kind < PATH_KIND_MAX; kind++) {
 		const struct path_list *list = profile_paths(profile, kind);
 

@@ -19,10 +19,15 @@ static int open_lease_dir(struct error *err)
 	static const char *const folders[] = {"/run/sbox", LEASE_DIR};
 	struct stat st;
 
-	for (size_t i = 0; i < 2; i++)
-		if (mkdir(folders[i], 0700) != 0 && errno != EEXIST)
-			return error_sys(err, "cannot make %s for uid leases", folders[i]);
-	int fd = open(LEASE_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = open(LEASE_DIR, flags);
+
+	if (fd < 0 && errno == ENOENT) {
+		for (size_t i = 0; i < 2; i++)
+			if (mkdir(folders[i], 0700) != 0 && errno != EEXIST)
+				return error_sys(err, "cannot make %s for uid leases", folders[i]);
+		fd = open(LEASE_DIR, flags);
+	}
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return error_sys(err, "cannot open %s", LEASE_DIR);
 	if (st.st_uid == 0 && (st.st_mode & 022) == 0)
@@ -68,7 +73,7 @@ static void sweep_leases(int dir_fd)
 	closedir(dir);
 }
 
-static int take_lease(struct identity *identity, int *ret_lease_fd, struct error *err)
+int identity_lease(uid_t *ret_uid, int *ret_lease_fd, struct error *err)
 {
 	uint32_t start;
 	char name[16];
@@ -87,14 +92,21 @@ static int take_lease(struct identity *identity, int *ret_lease_fd, struct error
 		if (fd < 0)
 			continue;
 		close(dir_fd);
-		identity->outer_uid = uid;
-		identity->outer_gid = uid;
-		identity->leased = true;
+		*ret_uid = uid;
 		*ret_lease_fd = fd;
 		return 0;
 	}
 	close(dir_fd);
 	return error_set(err, ERROR_SYSTEM, "no uid is free to lease in %s", LEASE_DIR);
+}
+
+static int take_lease(struct identity *identity, int *ret_lease_fd, struct error *err)
+{
+	if (identity_lease(&identity->outer_uid, ret_lease_fd, err) != 0)
+		return -1;
+	identity->outer_gid = identity->outer_uid;
+	identity->leased = true;
+	return 0;
 }
 
 /* By /etc/passwd or by number. */
@@ -130,9 +142,12 @@ int identity_take(struct arena *arena, const struct profile *profile, const stru
 	struct identity who = {.inner_uid = INNER_UID, .inner_gid = INNER_GID};
 
 	*ret_lease_fd = -1;
-	if (!host->root) {
+	if (!host->can_become) {
 		who.outer_uid = host->uid;
 		who.outer_gid = host->gid;
+		/* the plan has refused it before */
+		if (host->uid == 0 && !host->mapped_root)
+			return error_set(err, ERROR_MISSING, "the program would be root");
 		/* init builds as uid 0 of a namespace in which that is the caller */
 		*ret_identity = who;
 		return 0;
@@ -148,13 +163,18 @@ int identity_take(struct arena *arena, const struct profile *profile, const stru
 	return 0;
 }
 
-void identity_release(const struct identity *identity, int lease_fd)
+void identity_unlease(uid_t uid, int lease_fd)
 {
 	char path[64];
 
 	if (lease_fd < 0)
 		return;
-	snprintf(path, sizeof(path), "%s/%u", LEASE_DIR, identity->outer_uid);
+	snprintf(path, sizeof(path), "%s/%u", LEASE_DIR, uid);
 	unlink(path);
 	close(lease_fd);
+}
+
+void identity_release(const struct identity *identity, int lease_fd)
+{
+	identity_unlease(identity->outer_uid, lease_fd);
 }

@@ -15,6 +15,9 @@
 
 int identity_take(struct arena *arena, const struct profile *profile, const struct host *host,
 		  struct identity *ret_identity, int *ret_lease_fd, struct error *err);
+/* Root only: a uid for a process of sbox's own; the lock is closed by identity_unlease(). */
+int identity_lease(uid_t *ret_uid, int *ret_lease_fd, struct error *err);
+void identity_unlease(uid_t uid, int lease_fd);
 void identity_release(const struct identity *identity, int lease_fd);
 
 #endif

@@ -53,7 +53,7 @@ static void unnest(struct json *json, char bracket)
 
 void json_begin(struct json *json, struct arena *arena)
 {
-	*json = (struct json){.arena = arena, .room = 4096};
+	*json = (struct json){.arena = arena, .room = 8192};
 	json->text = arena_alloc(arena, json->room);
 }
 
@@ -108,13 +108,23 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+/* How many bytes at the beginning stand for themselves: nearly always all of them. */
+static size_t plain_length(const unsigned char *text, size_t len)
+{
+	size_t at = 0;
+
+	while (at < len && is_plain(text[at]))
+		at++;
+	return at;
+}
+
 /* The one escaper: everything between quotes passes here. The bytes are UTF-8. */
 static void put_quoted(struct json *json, const unsigned char *text, size_t len)
 {
 	size_t done = 0;
 
 	put_char(json, '"');
-	for (size_t at = 0; at < len;) {
+	for (size_t at = plain_length(text, len); at < len;) {
 		uint32_t point = text[at];
 		size_t size = is_plain(text[at]) ? 1 : utf8_decode(text + at, len - at, &point);
 
@@ -127,6 +137,13 @@ static void put_quoted(struct json *json, const unsigned char *text, size_t len)
 	}
 	put(json, text + done, len - done);
 	put_char(json, '"');
+}
+
+static bool is_text(const void *bytes, size_t len)
+{
+	size_t plain = plain_length(bytes, len);
+
+	return utf8_valid((const char *)bytes + plain, len - plain);
 }
 
 static void put_base64(struct json *json, const char *prefix, const void *bytes, size_t len)
@@ -144,7 +161,7 @@ void json_put_key(struct json *json, const char *key)
 	size_t len = strlen(key);
 
 	value_begin(json);
-	if (utf8_valid(key, len) && strncmp(key, prefix, sizeof(prefix) - 1) != 0)
+	if (is_text(key, len) && strncmp(key, prefix, sizeof(prefix) - 1) != 0)
 		put_quoted(json, (const unsigned char *)key, len);
 	else
 		put_base64(json, prefix, key, len);
@@ -160,7 +177,7 @@ void json_put_base64(struct json *json, const void *bytes, size_t len)
 
 void json_put_string(struct json *json, const void *bytes, size_t len)
 {
-	if (utf8_valid(bytes, len)) {
+	if (is_text(bytes, len)) {
 		value_begin(json);
 		put_quoted(json, bytes, len);
 		return;

@@ -45,6 +45,10 @@ bool key_is_list(const struct key *key);
 
 /* The KEYS part of sbox.ini(5), as roff (mdoc). Allocated in the arena. */
 char *keys_manual(struct arena *arena);
+/* A profile with every key, its help as a comment and its default: profiles/reference.ini. */
+char *keys_reference(struct arena *arena);
+/* The JSON schema of a profile as an object of sections, each an object of keys. */
+char *keys_schema(struct arena *arena);
 
 static inline enum key_id key_id(const struct key *key)
 {

@@ -102,8 +102,8 @@ static uint64_t look_at_cgroup(struct run *run, uint64_t *ret_cpu_ns)
 static uint64_t look_at_cpu(struct run *run, uint64_t cpu_ns)
 {
 	uint64_t limit = run->profile.time.cpu_ms * 1000000;
-	/* sbox's own work for the program is the program's: refused calls, output; not the looks */
-	uint64_t used = cpu_ns + own_cpu_ns() - run->cpu_before_ns - run->look_cpu_ns;
+	/* sbox's own work for the program is the program's: refused calls, output */
+	uint64_t used = cpu_ns + own_cpu_ns() - run->cpu_before_ns - run->spared_cpu_ns;
 
 	if (limit == 0)
 		return MAX_NS;
@@ -112,20 +112,24 @@ static uint64_t look_at_cpu(struct run *run, uint64_t cpu_ns)
 	return used >= limit ? MAX_NS : (limit - used) / (uint64_t)run->host.processors;
 }
 
-static uint64_t look_at_growth(struct run *run)
+static uint64_t look_at_growth(struct run *run, struct watch_growth *watch)
 {
 	uint64_t bytes, files, left = 0;
 	struct growth_found found;
 
-	if (!run->watches_growth)
+	if (watch->key == NULL)
 		return MAX_NS;
-	if (!run->confirming && !growth_suspect(&run->growth, &bytes, &files, &left))
+	if (!watch->confirming && !growth_suspect(&watch->growth, &bytes, &files, &left))
 		return at_pace(run, left, DISK_BYTES_PER_NS);
+	watch->growth.keeper = run->plan.keeper ? run->init_pid : 0;
 	enum growth_verdict verdict = growth_confirm(
-		&run->growth, run->sampling ? run->sampler.proc_fd : -1, WALK_ENTRIES, &found);
-	run->confirming = verdict == GROWTH_MORE;
-	if (verdict == GROWTH_YES)
-		outcome_kill(run, END_DISK, "file.growth");
+		&watch->growth, run->sampling ? run->sampler.proc_fd : -1, WALK_ENTRIES, &found);
+	watch->confirming = verdict == GROWTH_MORE;
+	if (verdict == GROWTH_YES) {
+		run->growth_key = watch->key;
+		run->growth_limit = watch->limit;
+		outcome_kill(run, END_DISK, watch->key);
+	}
 	return MIN_NS;
 }
 
@@ -144,6 +148,8 @@ static uint64_t look(struct run *run)
 	if (sample.tasks > 0 &&
 	    (run->end.usage.peak_tasks == UNKNOWN || run->end.usage.peak_tasks < sample.tasks - 1))
 		run->end.usage.peak_tasks = sample.tasks - 1; /* pid 1 is sbox's */
+	if (run->plan.count_processes && sample.tasks > run->profile.process.processes)
+		outcome_kill(run, END_PROCESSES, "process.processes");
 	if (sample.tasks * 2 > run->profile.process.processes &&
 	    run->profile.process.processes != 0)
 		next = MIN_NS * 4; /* a limit that may soon be reached is to be seen reached */
@@ -153,7 +159,8 @@ static uint64_t look(struct run *run)
 	if (run->seen_cpu_ns < sample.cpu_ns)
 		run->seen_cpu_ns = sample.cpu_ns;
 	next = nearest(next, look_at_cpu(run, sample.cpu_ns));
-	next = nearest(next, look_at_growth(run));
+	next = nearest(next, look_at_growth(run, &run->growth[0]));
+	next = nearest(next, look_at_growth(run, &run->growth[1]));
 	return next < MIN_NS ? MIN_NS : next;
 }
 
@@ -171,7 +178,7 @@ uint64_t limits_look(struct run *run)
 {
 	uint64_t before = own_cpu_ns(), next = look(run);
 
-	run->look_cpu_ns += own_cpu_ns() - before;
+	run->spared_cpu_ns += own_cpu_ns() - before;
 	return next;
 }
 
@@ -183,7 +190,8 @@ void limits_kill(struct run *run)
 		sampler_walk(&run->sampler, &sample);
 	if (run->seen_cpu_ns < sample.cpu_ns)
 		run->seen_cpu_ns = sample.cpu_ns;
-	sys_pidfd_send_signal(run->init_pidfd, SIGKILL);
+	run->killed = true;
+	place_kill(run);
 }
 
 /* What only the end can tell: the kernel's own kill for memory, CPU of the whole tree. */
@@ -197,7 +205,7 @@ void limits_finish(struct run *run)
 	/* of a tree that was killed the last look knows more than the kernel told */
 	if (usage->user_ns + usage->sys_ns < run->seen_cpu_ns)
 		usage->user_ns = run->seen_cpu_ns - usage->sys_ns;
-	usage->sbox_cpu_ns = own_cpu_ns() - run->cpu_before_ns - run->look_cpu_ns;
+	usage->sbox_cpu_ns = own_cpu_ns() - run->cpu_before_ns - run->spared_cpu_ns;
 	usage->memory_source = run->has_cgroup ? "cgroup" : "sampling";
 	if (!run->has_cgroup)
 		return;

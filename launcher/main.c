@@ -8,10 +8,10 @@
  *        └─ init      pid 1 of the sandbox: builds the tree, reaps, dies with sbox
  *            └─ program
  *
- * Between supervisor and sandbox there are: three pipes (stdin, stdout,
- * stderr of the program), a close-on-exec pipe that carries one fixed struct when a step
- * of the set-up fails, a pipe with one byte "go", and a socket for descriptors (the
- * sandbox's /proc and root, the seccomp listener), signals to pass on, and the
+ * Between supervisor and sandbox there are: three pipes (stdin, stdout, stderr of the
+ * program), a close-on-exec pipe that carries one fixed struct when a step of the set-up
+ * fails, a pipe with a byte "go" each time that it may go on, and a socket for descriptors
+ * (the sandbox's /proc and root, the seccomp listener), signals to pass on, and the
  * program's exit. Its end of file tells either side that the other is dead.
  *
  * launcher/README.md has the rest.
@@ -25,6 +25,8 @@
 #include "run.h"
 #include "verbs.h"
 
+enum { SHARED_BYTES = 64 << 20 };
+
 int main(int argc, char **argv)
 {
 	struct arena arena = {0};
@@ -32,8 +34,12 @@ int main(int argc, char **argv)
 	struct error err = {0};
 	uint64_t file_bytes;
 
-	if (hygiene(&file_bytes) != 0)
+	if (hygiene(&file_bytes) != 0) {
+		perror("sbox: cannot set up signals, or /dev/null for closed streams");
 		return 125;
+	}
+	/* none: the new process is made later, when all that it needs is there */
+	(void)arena_share(&arena, SHARED_BYTES);
 	if (options_parse(&arena, argc, argv, &options, &err) != 0) {
 		fprintf(stderr, "sbox: %s\n", err.text);
 		return 125;

@@ -18,12 +18,11 @@ enum option_id {
 	OPTION_STORE,
 	OPTION_HELP,
 	OPTION_VERSION,
+	OPTION_WATCH_FD,
 	OPTION_MAX
 };
 
-static const struct option {
-	const char *name, *value, *help;
-} option_table[OPTION_MAX] = {
+const struct option option_table[] = {
 	[OPTION_PROFILE] = {"--profile", "P",
 			    "profile by name, or by path when it holds a '/' (default: agent)"},
 	[OPTION_JSON] = {"--json", NULL,
@@ -38,30 +37,56 @@ static const struct option {
 	[OPTION_STORE] = {"--store", "DIR", "folder of the audit store"},
 	[OPTION_HELP] = {"--help", NULL, "this text"},
 	[OPTION_VERSION] = {"--version", NULL, "the version"},
+	[OPTION_WATCH_FD] = {"--watch-fd", "N", NULL},
 };
 
-static const struct verb {
-	const char *name, *arguments, *help;
-} verb_table[] = {
+const size_t option_count = OPTION_MAX;
+_Static_assert(sizeof(option_table) / sizeof(option_table[0]) == OPTION_MAX, "one row an option");
+
+const struct verb verb_table[] = {
 	{"run", "[OPTION]... PROGRAM [ARG]...",
 	 "run a program, also when it is called like a verb"},
-	{"check", "PROFILE", "read a profile and say whether it is right"},
-	{"show", "PROFILE [--json]",
-	 "the effective profile, or with --json the plan for this machine"},
-	{"audit", "list|show ...", "find runs again: see sbox-audit(1)"},
+	{"profiles", "[--json|--registries]",
+	 "the profiles there are; --registries: what fetch may reach"},
+	{"check", "PROFILE|--schema|--reference",
+	 "is a profile right? or: the JSON schema, a profile with every key"},
+	{"show", "PROFILE [--json]|--diff PROFILE PROFILE",
+	 "the effective profile, the plan for this machine, or a difference"},
+	{"doctor", "[--json] [PROFILE]...",
+	 "what this machine gives for each boundary, and how to change it"},
+	{"explain", "RUN [OPTION]...",
+	 "what a run was refused, and the smallest change that allows it"},
+	{"learn", "[OPTION]... -o FILE PROGRAM [ARG]...",
+	 "run a program and write the profile that is enough for what it used"},
+	{"audit", "list|show|grep|replay|stats|report|export|verify|init|prune ...",
+	 "find runs again: see sbox-audit(1)"},
+	{"--complete", "WORD...", NULL},
 };
-enum { VERBS = sizeof(verb_table) / sizeof(verb_table[0]) };
+const size_t verb_count = sizeof(verb_table) / sizeof(verb_table[0]);
+
+const struct option learn_option_table[] = {
+	{"--profile", "P", "the profile that it is learnt with (default: agent)"},
+	{"-o", "FILE", "where the profile goes; one that was learnt before is added to"},
+	{"--open", NULL, "show your home folder as home, and all folders of the system"},
+	{"--allow-read", "PATH", "show this too; repeatable"},
+	{"--allow-write", "PATH", "let it write below this folder too; repeatable"},
+	{"--allow-net", "RULE", "let it reach NAME:PORT, as in [network] allow; repeatable"},
+	{"--allow-secret", "PATH", "show this credential; repeatable"},
+	{"--trim", NULL, "run it again for each line, and leave out what is not needed"},
+	{"--store", "DIR", "folder of the audit store"},
+};
+const size_t learn_option_count = sizeof(learn_option_table) / sizeof(learn_option_table[0]);
 
 char *options_help(struct arena *arena)
 {
 	char *text = arena_printf(arena, "usage: sbox [OPTION]... [--] PROGRAM [ARG]...\n");
 
-	for (size_t i = 0; i < VERBS; i++)
+	for (size_t i = 0; i < verb_count && verb_table[i].help != NULL; i++)
 		text = arena_printf(arena, "%s       sbox %s %s\n", text, verb_table[i].name,
 				    verb_table[i].arguments);
 	text = arena_printf(
 		arena, "%s\nRuns PROGRAM inside the boundaries that a profile declares.\n\n", text);
-	for (size_t i = 0; i < OPTION_MAX; i++) {
+	for (size_t i = 0; i < option_count && option_table[i].help != NULL; i++) {
 		const struct option *option = &option_table[i];
 		const char *name = arena_printf(arena, "%s%s%s", option->name,
 						option->value != NULL ? " " : "",
@@ -70,7 +95,7 @@ char *options_help(struct arena *arena)
 		text = arena_printf(arena, "%s  %-22s %s\n", text, name, option->help);
 	}
 	text = arena_printf(arena, "%s\n", text);
-	for (size_t i = 0; i < VERBS; i++)
+	for (size_t i = 0; i < verb_count && verb_table[i].help != NULL; i++)
 		text = arena_printf(arena, "%s  %-22s %s\n", text, verb_table[i].name,
 				    verb_table[i].help);
 	return text;
@@ -86,7 +111,8 @@ static int find_option(struct arena *arena, const char *text, size_t len, struct
 		    strncmp(option_table[i].name, word, len) == 0)
 			return i;
 	for (int i = 0; i < OPTION_MAX; i++)
-		nearest_consider(&slip, option_table[i].name);
+		if (option_table[i].help != NULL)
+			nearest_consider(&slip, option_table[i].name);
 	const char *near = slip.best;
 	return error_set(err, ERROR_USAGE,
 			 "unknown option %.*s%s%s%s (options of the program go after "
@@ -108,16 +134,16 @@ static int take_label(struct arena *arena, struct options *options, const char *
 	return 0;
 }
 
-static int take_status_fd(struct options *options, const char *value, struct error *err)
+static int take_descriptor(const char *name, const char *value, int *ret, struct error *err)
 {
 	char *end;
 	long number = strtol(value, &end, 10);
 
 	if (*value == '\0' || *end != '\0' || number < 1 || number > 1 << 20 ||
 	    fcntl((int)number, F_GETFD) < 0)
-		return error_set(err, ERROR_USAGE,
-				 "--status-fd %s: write the number of an open descriptor", value);
-	options->status_fd = (int)number;
+		return error_set(err, ERROR_USAGE, "%s %s: write the number of an open descriptor",
+				 name, value);
+	*ret = (int)number;
 	return 0;
 }
 
@@ -139,7 +165,9 @@ static int take_option(struct arena *arena, struct options *options, enum option
 	case OPTION_LABEL:
 		return take_label(arena, options, value, err);
 	case OPTION_STATUS_FD:
-		return take_status_fd(options, value, err);
+		return take_descriptor("--status-fd", value, &options->status_fd, err);
+	case OPTION_WATCH_FD:
+		return take_descriptor("--watch-fd", value, &options->watch_fd, err);
 	case OPTION_JSON:
 		options->json = true;
 		return 0;
@@ -187,7 +215,7 @@ static int parse_option(struct arena *arena, char **argv, int *at, struct option
 
 static const char *find_verb(const char *word)
 {
-	for (size_t i = 0; i < VERBS; i++)
+	for (size_t i = 0; i < verb_count; i++)
 		if (strcmp(word, verb_table[i].name) == 0)
 			return verb_table[i].name;
 	return NULL;

@@ -46,6 +46,7 @@ void plan_make(struct arena *arena, const struct profile *profile, const struct 
 	       struct plan *ret_plan)
 {
 	*ret_plan = (struct plan){.arena = arena};
+	form_decide(profile, host, ret_plan);
 	file_plan(profile, host, ret_plan);
 	network_plan(profile, host, ret_plan);
 	process_plan(profile, host, ret_plan);
@@ -102,6 +103,20 @@ static int refuse(const struct plan_item *item, bool strict, struct error *err)
 			 item->name, item_state_names[item->state], item->reason, section, word);
 }
 
+/* Why the form is what it is stands in many reasons; one line says it once. */
+static const char *reason_once(const struct plan *plan, const char *reason, const char *line)
+{
+	const char *why = plan->form_why;
+
+	if (why == NULL || line == NULL || strstr(line, why) == NULL)
+		return reason;
+	const char *at = strstr(reason, why);
+	if (at == NULL)
+		return reason;
+	return arena_printf(plan->arena, "%.*sas above%s", (int)(at - reason), reason,
+			    at + strlen(why));
+}
+
 int plan_judge(const struct plan *plan, const struct profile *profile, bool strict,
 	       const char **ret_accepted, struct error *err)
 {
@@ -118,10 +133,13 @@ int plan_judge(const struct plan *plan, const struct profile *profile, bool stri
 			return refuse(item, strict, err);
 		line = arena_printf(plan->arena, "%s%s%s.%s %s (%s)", line != NULL ? line : "",
 				    line != NULL ? "; " : "", boundary_names[item->boundary],
-				    item->name, item_state_names[item->state], item->reason);
+				    item->name, item_state_names[item->state],
+				    reason_once(plan, item->reason, line));
 	}
 	if (ret_accepted != NULL)
-		*ret_accepted = line;
+		*ret_accepted = line != NULL ? arena_printf(plan->arena,
+							    "accepted by the profile: %s", line)
+					     : NULL;
 	return 0;
 }
 

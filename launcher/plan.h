@@ -30,13 +30,29 @@ struct plan {
 	size_t item_count;
 	const char *impossible; /* no form of the sandbox can be built here: why, and the way out */
 
-	uint64_t namespaces; /* CLONE_NEW* flags of init */
-	bool use_cgroup;     /* make one and put init into it */
-	bool attach_first;   /* cgroup v1: the program waits until init has been moved */
+	/* The form, decided first, by form_decide(). */
+	bool tree;         /* a mount tree of its own; else Landlock on the host's tree, in place */
+	bool inner_user;   /* the second user namespace */
+	bool keeper;       /* no pid namespace: a subreaper ends what it leaves */
+	bool own_uid;      /* nobody else on the host has the program's uid */
+	bool plain_writes; /* root: write paths belong to the program's user, no idmap */
+	bool use_cache;
+	uint64_t namespaces;  /* CLONE_NEW* flags of init */
+	const char *proc_why; /* without a pid namespace: why the host's /proc is shown, or NULL */
+	const char *form_why; /* why not all of them: one clause with the way out, or NULL */
+
+	bool use_cgroup;   /* make one and put init into it */
+	bool attach_first; /* cgroup v1: the program waits until init has been moved */
 	enum memory_form memory;
+	bool refuse_unix;     /* no UNIX sockets but pairs: the host's would be in reach */
+	bool limit_processes; /* RLIMIT_NPROC */
+	bool count_processes; /* by looking: more than the limit end the run */
 	bool count_cpu_by_cgroup;
 	uint64_t landlock_fs, landlock_scopes; /* rights handled; 0: no Landlock */
 };
+
+/* plan_form.c: namespaces, tree, keeper; what the boundaries start from. */
+void form_decide(const struct profile *profile, const struct host *host, struct plan *plan);
 
 void plan_make(struct arena *arena, const struct profile *profile, const struct host *host,
 	       struct plan *ret_plan);
@@ -56,6 +72,9 @@ void plan_missing(struct plan_item *item, const char *reason);
  */
 int plan_judge(const struct plan *plan, const struct profile *profile, bool strict,
 	       const char **ret_accepted, struct error *err);
+
+/* The items, one a line, for people and golden files. */
+char *plan_print(struct arena *arena, const struct plan *plan);
 
 /* "2G", "10m", "1.5": as the profile would write it; "none" for 0. */
 const char *plan_size(struct arena *arena, uint64_t bytes);

@@ -41,14 +41,17 @@ struct path_list {
 enum file_writes { WRITES_KEEP, WRITES_DISCARD, WRITES_REVIEW };
 enum file_home { HOME_PRIVATE, HOME_NONE };
 enum network_mode { NETWORK_NONE, NETWORK_ALLOW, NETWORK_HOST };
+enum network_sni { SNI_REQUIRED, SNI_OPTIONAL };
 enum on_missing { ON_MISSING_REFUSE, ON_MISSING_REDUCE, ON_MISSING_ALLOW };
+enum process_cgroup { PROCESS_CGROUP_AUTO, PROCESS_CGROUP_NONE };
 enum on_timeout { ON_TIMEOUT_KILL, ON_TIMEOUT_FREEZE };
 enum keep_scripts { SCRIPTS_KEEP, SCRIPTS_HASH };
 enum keep_stdin { STDIN_NO, STDIN_KEEP };
 enum yes_no { NO, YES };
+enum tty_use { TTY_AUTO, TTY_NO };
 enum audit_sync { SYNC_NONE, SYNC_EACH, SYNC_GROUP };
 enum audit_anchor { ANCHOR_NONE, ANCHOR_SYSLOG };
-enum denial_level { DENIALS_FULL, DENIALS_CALLS, DENIALS_OFF };
+enum denial_level { DENIALS_FULL, DENIALS_WRITES, DENIALS_CALLS, DENIALS_OFF };
 
 /* Where a key got its value: file is NULL when it has its default. */
 struct origin {
@@ -66,25 +69,30 @@ struct profile {
 
 	struct {
 		struct path_list exec, read, write, noexec, hide, protect, device;
+		struct string_list toolchains; /* names of toolchain_table, "@all" */
 		enum file_writes writes;
 		uint64_t growth_bytes, max_file_bytes,
-			scratch_bytes; /* growth, max_file: 0 is no limit */
+			scratch_bytes, /* growth, max_file: 0 is no limit */
+			cache_bytes;   /* 0 is none */
 		enum yes_no scratch_exec;
 		enum file_home home;
 		enum on_missing on_missing;
 	} file;
 	struct {
 		enum network_mode mode;
-		struct string_list allow, resolve, listen;
+		struct string_list allow, deny, resolve, listen;
+		enum network_sni sni;
 		enum on_missing on_missing;
 	} network;
 	struct {
 		uint64_t processes;    /* tasks, threads included; 0 is no limit */
 		uint64_t memory_bytes; /* 0 is no limit */
 		uint64_t cpus_milli;   /* 1500 is one and a half; 0 is all */
+		enum process_cgroup cgroup;
 		uint64_t open_files;
 		uint64_t output_bytes; /* of both streams; 0 is no limit */
 		const char *hostname;
+		enum tty_use tty;
 		enum on_missing on_missing;
 	} process;
 	struct {
@@ -126,6 +134,12 @@ struct profile_context {
 	const char *system_dir; /* /etc/sbox/profiles */
 	const char *shipped_dir;
 };
+
+/* Why a folder that nobody wrote out (${cwd}, what a variable of the caller names) must not
+ * be handed over: a home folder, a system folder, the store ... NULL: it may. `path` is resolved.
+ */
+const char *profile_folder_fault(struct arena *arena, const struct profile_context *context,
+				 const char *path);
 
 /* One --set SECTION.KEY=VALUE or SECTION.KEY+=VALUE, applied after all files. */
 struct profile_override {

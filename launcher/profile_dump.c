@@ -17,13 +17,14 @@ struct dumping {
 	size_t indent; /* of continued lines: under the value */
 	size_t column;
 	bool fresh; /* nothing of the value is on this line yet */
+	bool whole; /* on one line, however long */
 };
 
 static bool is_code_in_path(const char *text, size_t i)
 {
 	if (strchr("*?[,", text[i]) != NULL)
 		return true;
-	return text[i] == ' ' && strchr("/-$, ", text[i + 1]) != NULL;
+	return text[i] == ' ' && strchr("/-!$, ", text[i + 1]) != NULL;
 }
 
 /* Must byte i of the value be written as ${0xHH}? */
@@ -58,7 +59,7 @@ static void dump_string(struct dumping *dumping, const char *text)
 {
 	for (size_t i = 0; text[i] != '\0'; i++) {
 		/* Room for ${0xHH} and the backslash. */
-		if (dumping->column + 8 > PROFILE_LINE_BYTES)
+		if (!dumping->whole && dumping->column + 8 > PROFILE_LINE_BYTES)
 			break_line(dumping, "\\");
 		if (is_code(dumping, text, i)) {
 			text_printf(dumping->text, "${0x%02x}", (unsigned char)text[i]);
@@ -194,6 +195,31 @@ static void dump_key(struct text *text, const struct profile *profile, const str
 	text_puts(text, value.len > 0 ? " = " : " =");
 	text_puts(text, text_string(&value));
 	text_puts(text, "\n");
+}
+
+char *profile_line(struct arena *arena, const struct key *key, const char *before,
+		   const char *value, bool whole)
+{
+	struct text text = {.arena = arena};
+	struct dumping dumping = {.text = &text,
+				  .type = key->type,
+				  .indent = strlen(key->name) + 3,
+				  .column = strlen(key->name) + 3 + strlen(before),
+				  .whole = whole,
+				  .fresh = *before == '\0' || strcmp(before, "-") == 0};
+
+	text_printf(&text, "%s = ", key->name);
+	text_puts(&text, before);
+	dump_string(&dumping, value);
+	return text_string(&text);
+}
+
+char *profile_key_text(struct arena *arena, const struct profile *profile, const struct key *key)
+{
+	struct text text = {.arena = arena};
+
+	dump_key(&text, profile, key);
+	return text_string(&text);
 }
 
 char *profile_dump(struct arena *arena, const struct profile *profile)

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "real_path.h"
 
 /*
  * A profile is policy, so it is read only when nobody but root and the caller
@@ -48,12 +50,31 @@ static int check_folder(struct arena *arena, const struct source *source, const 
 	return 0;
 }
 
+/* What the kernel shows for a user that a user namespace does not know. */
+enum { OVERFLOW_UID = 65534 };
+
+/* In a user namespace without all users root's own files can be shown as nobody's. */
+static bool may_be_roots(uid_t uid)
+{
+	unsigned long first = 0, outside = 0, count = 0;
+
+	if (uid != OVERFLOW_UID)
+		return uid == 0;
+	FILE *map = fopen("/proc/self/uid_map", "re");
+	if (map == NULL)
+		return false;
+	bool known =
+		fscanf(map, "%lu %lu %lu", &first, &outside, &count) != 3 || count >= UINT32_MAX;
+	fclose(map);
+	return !known;
+}
+
 static int check_file(struct arena *arena, uid_t uid, struct source *source, const struct stat *st,
 		      struct error *err)
 {
 	if (!S_ISREG(st->st_mode))
 		return refuse(source, err, "is not a regular file");
-	if (st->st_uid != 0 && st->st_uid != uid)
+	if (st->st_uid != uid && !may_be_roots(st->st_uid))
 		return error_at(err, source->shown, 0,
 				"belongs to uid %u, and only you (uid %u) or root may write "
 				"profiles: copy it, or chown it",
@@ -92,9 +113,9 @@ static int read_bytes(struct arena *arena, int fd, struct source *source, struct
 
 const char *path_resolved(struct arena *arena, const char *path)
 {
-	char real[PATH_MAX];
+	const char *real = real_path(arena, path);
 
-	return realpath(path, real) != NULL ? arena_strdup(arena, real) : path;
+	return real != NULL ? real : path;
 }
 
 /* The folder of the file, and of what it is a link to. */

@@ -38,7 +38,7 @@ const struct key key_extends = {
 	.default_text = "",
 	.words = "",
 	.help = "profiles to start from: names, or paths relative to this file, separated by "
-		"commas",
+		"commas; a leading \"-\" for one that may be absent",
 };
 
 #define FAIL(reading, ...)                                                                         \

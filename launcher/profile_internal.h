@@ -83,6 +83,8 @@ const char *path_resolved(struct arena *arena, const char *path);
 int lookup_profile(struct arena *arena, const struct profile_context *context, const char *name,
 		   struct source *found, struct error *err);
 /* Why nothing was found: the folders, and the nearest name. */
+/* No folder has a profile of that name. */
+bool lookup_is_absent(struct arena *arena, const struct profile_context *context, const char *name);
 const char *lookup_missing(struct arena *arena, const struct profile_context *context,
 			   const char *name);
 /* One line on a name that could have meant another file, or NULL. */
@@ -152,6 +154,12 @@ int list_add(const struct place *place, const struct profile_context *context, c
 	     struct element_list *list, struct error *err);
 void list_store(struct arena *arena, const struct key *key, const struct element_list *list,
 		struct profile *profile);
+/* profile_dump.c: "NAME = VALUE" as a profile has it, the value so that it reads back the same;
+ * before: text in front of it that is the writer's own ("-", "${cwd}"); whole: on one line. */
+char *profile_line(struct arena *arena, const struct key *key, const char *before,
+		   const char *value, bool whole);
+/* One key of profile_dump(). */
+char *profile_key_text(struct arena *arena, const struct profile *profile, const struct key *key);
 /* True when path is root, or lies below it. */
 bool path_below(const char *path, const char *root);
 

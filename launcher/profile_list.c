@@ -8,8 +8,8 @@
 /* Does another path begin at `at`? "/x", "-/x", "${cwd}..." */
 static bool begins_path(const char *at)
 {
-	if (*at == '-')
-		at++;
+	at += *at == '!';
+	at += *at == '-';
 	return *at == '/' || (at[0] == '$' && at[1] == '{' && strncmp(at, "${0x", 4) != 0);
 }
 
@@ -159,14 +159,30 @@ static int add_text(const struct place *place, const struct profile_context *con
 	return 0;
 }
 
+/* "!" before a path takes it out of what was inherited. */
+static int take_out(const struct place *place, const char *path, struct element_list *list,
+		    struct error *err)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->items[i].text, path) != 0)
+			continue;
+		memmove(&list->items[i], &list->items[i + 1],
+			(--list->count - i) * sizeof(*list->items));
+		return 0;
+	}
+	return place_error(place, err, "%s is not in the list, so it cannot be taken out",
+			   text_show(place->arena, path));
+}
+
 static int add_path(const struct place *place, const struct profile_context *context,
 		    const char *raw, struct element_list *list, struct error *err)
 {
+	bool out = raw[0] == '!';
 	struct element element = {
-		.optional = raw[0] == '-', .file = place->file, .line = place->line};
+		.optional = raw[out] == '-', .file = place->file, .line = place->line};
 	char *path;
 
-	raw += element.optional;
+	raw += out + element.optional;
 	if (check_raw_path(place, raw, err) < 0 ||
 	    value_expand(place, context, raw, &path, &element.cwd, err) < 0 ||
 	    clean_path(place, path, err) < 0)
@@ -175,6 +191,8 @@ static int add_path(const struct place *place, const struct profile_context *con
 	    (!path_below(path, "/dev") || strcmp(path, "/dev") == 0))
 		return place_error(place, err, "%s is not below /dev",
 				   text_show(place->arena, path));
+	if (out)
+		return take_out(place, path, list, err);
 	element.text = path;
 	add_element(place, list, &element);
 	return 0;

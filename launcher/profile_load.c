@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "network_rules.h"
 #include "profile_internal.h"
 
 #include <string.h>
+
+#include "network_rules.h"
 
 /*
  * A profile is put together from the bottom up: the key table's defaults, then
@@ -121,10 +124,14 @@ static int load_parent(struct loader *loader, const struct source *child, const 
 {
 	struct source *parent = arena_alloc(loader->arena, sizeof(*parent));
 	const char *slash = strrchr(child->path, '/');
+	bool optional = name[0] == '-';
 
+	name += optional;
 	if (strchr(name, '/') != NULL && name[0] != '/')
 		name = arena_printf(loader->arena, "%.*s/%s", (int)(slash - child->path),
 				    child->path, name);
+	if (optional && lookup_is_absent(loader->arena, loader->context, name))
+		return 0;
 	if (lookup_profile(loader->arena, loader->context, name, parent, loader->err) < 0)
 		return place_error(from, loader->err, "%s",
 				   arena_strdup(loader->arena, loader->err->text));
@@ -308,6 +315,21 @@ static int check_syscalls(struct loader *loader)
 			   text_show_bare(loader->arena, list->items[0].text));
 }
 
+static int check_network(struct loader *loader)
+{
+	enum key_id id;
+	struct error wrong;
+
+	if (network_rules_check(loader->arena, &loader->profile, &id, &wrong) == 0)
+		return 0;
+	const struct element_list *list = &loader->lists[id];
+	struct place place = {.arena = loader->arena,
+			      .file = list->items[0].file,
+			      .line = list->items[0].line,
+			      .key = &key_table[id]};
+	return place_error(&place, loader->err, "%s", wrong.text);
+}
+
 static int finish(struct loader *loader)
 {
 	struct element_list *writes = &loader->lists[KEY_FILE_WRITE];
@@ -322,6 +344,8 @@ static int finish(struct loader *loader)
 		if (key_is_list(&key_table[i]))
 			list_store(loader->arena, &key_table[i], &loader->lists[i],
 				   &loader->profile);
+	if (check_network(loader) < 0)
+		return -1;
 	sha256_finish_hex(&loader->hash, loader->profile.sha256);
 	return 0;
 }

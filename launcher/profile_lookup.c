@@ -76,6 +76,26 @@ int lookup_profile(struct arena *arena, const struct profile_context *context, c
 	return error_set(err, ERROR_PROFILE, "%s", lookup_missing(arena, context, name));
 }
 
+bool lookup_is_absent(struct arena *arena, const struct profile_context *context, const char *name)
+{
+	const char *folders[FOLDERS];
+	const char *bare = lookup_bare_name(arena, name);
+	struct stat st;
+
+	if (strchr(name, '/') != NULL)
+		return stat(name, &st) != 0 && errno == ENOENT;
+	folders_of(context, folders);
+	for (size_t i = 0; i < FOLDERS; i++) {
+		if (folders[i] == NULL)
+			continue;
+		/* what cannot be looked at is not absent */
+		if (stat(arena_printf(arena, "%s/%s.ini", folders[i], bare), &st) == 0 ||
+		    (errno != ENOENT && errno != ENOTDIR))
+			return false;
+	}
+	return true;
+}
+
 /* Regular file NAME or NAME.ini in the current folder, as "./NAME", or NULL. */
 static const char *in_cwd(struct arena *arena, const struct profile_context *context,
 			  const char *bare, struct stat *ret_st)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "toolchain_table.h"
+
 /* The KEYS part of sbox.ini(5), in mdoc, from the key table. */
 
 static const char *const type_words[KEY_TYPE_MAX] = {
@@ -81,5 +83,26 @@ char *keys_manual(struct arena *arena)
 		if (last)
 			text_puts(&text, ".El\n");
 	}
+	return text_string(&text);
+}
+
+char *toolchain_manual(struct arena *arena)
+{
+	struct text text = {.arena = arena};
+
+	text_puts(&text, ".Bl -tag -width homebrew\n");
+	for (size_t i = 0; i < toolchain_count; i++) {
+		const struct toolchain *row = &toolchain_table[i];
+
+		text_printf(&text, ".It Cm %s\n", row->name);
+		if (row->variable != NULL)
+			text_printf(&text, ".Ev %s%s\n", row->variable,
+				    row->folders[0] != '\0' ? " ," : " :");
+		if (row->folders[0] != '\0')
+			text_printf(&text, ".Pa %s :\n", row->folders);
+		add_roff(&text, row->shown);
+		text_puts(&text, ".\n");
+	}
+	text_puts(&text, ".El\n");
 	return text_string(&text);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile_internal.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "nearest.h"
+#include "rules.h"
 #include "store.h"
+#include "toolchain_table.h"
 
 /*
  * What one element of a list, or one text, may look like. Each function
@@ -33,15 +34,8 @@ bool token_is_name(const char *text, size_t len)
 	return len > 0 && strspn(text, LETTERS DIGITS "_") >= len && strspn(text, DIGITS) == 0;
 }
 
-static const char *port_fault(struct arena *arena, const char *text)
-{
-	if (made_of(text, DIGITS) && text[0] != '0' && strlen(text) <= 5 && atoi(text) <= 65535)
-		return NULL;
-	return arena_printf(arena, "%s is not a port (1-65535)", text_show(arena, text));
-}
-
-/* Labels of letters, digits, '-' (and '_' where `extra` says so), joined by dots. */
-static bool is_host_name(const char *text, const char *extra, size_t most)
+/* Labels of letters, digits and '-', joined by dots. */
+static bool is_host_name(const char *text, size_t most)
 {
 	size_t len = strlen(text);
 
@@ -53,7 +47,7 @@ static bool is_host_name(const char *text, const char *extra, size_t most)
 		if (label == 0 || label > 63 || at[0] == '-' || at[label - 1] == '-')
 			return false;
 		for (size_t i = 0; i < label; i++)
-			if (!strchr(LETTERS DIGITS "-", at[i]) && !strchr(extra, at[i]))
+			if (!strchr(LETTERS DIGITS "-", at[i]))
 				return false;
 		if (at[label] == '\0')
 			return true;
@@ -61,78 +55,37 @@ static bool is_host_name(const char *text, const char *extra, size_t most)
 	}
 }
 
-/* An address, or address/bits where `net`. */
-static bool is_address(struct arena *arena, int family, const char *text, bool net)
-{
-	unsigned char address[16];
-	size_t len = strcspn(text, "/");
-	const char *bits = text + len;
-
-	if (inet_pton(family, arena_strndup(arena, text, len), address) != 1)
-		return false;
-	if (*bits == '\0')
-		return true;
-	return net && made_of(bits + 1, DIGITS) && strlen(bits + 1) <= 3 &&
-	       atoi(bits + 1) <= (family == AF_INET ? 32 : 128);
-}
-
-static const char *host_fault(struct arena *arena, const char *host)
-{
-	const char *name = strncmp(host, "*.", 2) == 0 ? host + 2 : host;
-
-	if (host[0] == '[' || strchr(host, ':') != NULL)
-		return arena_printf(arena, "%s is not an address in brackets ([2001:db8::1]:443)",
-				    text_show(arena, host));
-	/* All digits and dots: an address, or a slip in one, never a name. */
-	if (made_of(host, DIGITS "./") && !is_address(arena, AF_INET, host, true))
-		return arena_printf(arena, "%s is not an address (192.0.2.1, 192.0.2.0/24)",
-				    text_show(arena, host));
-	if (made_of(host, DIGITS "./") || is_host_name(name, "_", 253))
-		return NULL;
-	return arena_printf(arena, "%s is not a name, *.name or address", text_show(arena, host));
-}
-
+/* The rules of [network] are the gate's: it judges by what is read here. */
 static const char *allow_fault(struct arena *arena, const char *text)
 {
-	const char *colon = strrchr(text, ':');
-	const char *bracket = text[0] == '[' ? strchr(text, ']') : NULL;
+	char fault[RULE_FAULT_BYTES];
+	struct rule rule;
 
-	if (strcmp(text, "*") == 0 || strncmp(text, "*:", 2) == 0)
-		return arena_printf(arena,
-				    "%s would allow every destination: name them (*.example.org:443"
-				    ")",
-				    text_show(arena, text));
-	if (strstr(text, "://") != NULL)
-		return arena_printf(arena, "%s is a URL: write name:port (example.org:443)",
-				    text_show(arena, text));
-	if (colon == NULL || (bracket != NULL && bracket[1] == '\0'))
-		return arena_printf(arena, "%s has no port: write %s:443", text_show(arena, text),
-				    text_show_bare(arena, text));
-	const char *host = arena_strndup(arena, text, (size_t)(colon - text));
-	const char *inner = bracket && bracket + 1 == colon
-				    ? arena_strndup(arena, text + 1, (size_t)(bracket - text) - 1)
-				    : NULL;
+	return rule_parse_allow(text, &rule, fault) ? NULL : arena_strdup(arena, fault);
+}
 
-	if (inner == NULL || !is_address(arena, AF_INET6, inner, true)) {
-		const char *wrong = host_fault(arena, host);
+static const char *deny_fault(struct arena *arena, const char *text)
+{
+	char fault[RULE_FAULT_BYTES];
+	struct rule rule;
 
-		if (wrong != NULL)
-			return wrong;
-	}
-	return port_fault(arena, colon + 1);
+	return rule_parse_deny(text, &rule, fault) ? NULL : arena_strdup(arena, fault);
 }
 
 static const char *resolve_fault(struct arena *arena, const char *text)
 {
-	const char *equals = strchr(text, '=');
-	const char *name = equals ? arena_strndup(arena, text, (size_t)(equals - text)) : "";
+	char fault[RULE_FAULT_BYTES];
+	struct rule_pin pin;
 
-	if (equals != NULL && is_host_name(name, "_", 253) &&
-	    (is_address(arena, AF_INET, equals + 1, false) ||
-	     is_address(arena, AF_INET6, equals + 1, false)))
-		return NULL;
-	return arena_printf(arena, "%s is not name=address (example.org=192.0.2.1)",
-			    text_show(arena, text));
+	return rule_parse_pin(text, &pin, fault) ? NULL : arena_strdup(arena, fault);
+}
+
+static const char *listen_fault(struct arena *arena, const char *text)
+{
+	char fault[RULE_FAULT_BYTES];
+	struct rule_listen listen;
+
+	return rule_parse_listen(text, &listen, fault) ? NULL : arena_strdup(arena, fault);
 }
 
 static const char *keep_fault(struct arena *arena, const char *text)
@@ -231,6 +184,17 @@ static const char *syscall_fault(struct arena *arena, const char *text)
 			    text_show(arena, text));
 }
 
+static const char *toolchain_fault(struct arena *arena, const char *text)
+{
+	if (strcmp(text, "@all") == 0 || toolchain_named(text) != NULL)
+		return NULL;
+	const char *near = toolchain_nearest(text);
+
+	return arena_printf(arena, "%s is not a version manager%s%s%s", text_show(arena, text),
+			    near ? "; did you mean " : " (@all, pyenv, nvm, ...: see sbox.ini(5))",
+			    near ? near : "", near ? "?" : "");
+}
+
 static const char *limits_fault(struct arena *arena, const char *text)
 {
 	uint64_t ms, bytes;
@@ -241,7 +205,7 @@ static const char *limits_fault(struct arena *arena, const char *text)
 
 static const char *hostname_fault(struct arena *arena, const char *text)
 {
-	if (is_host_name(text, "", 64))
+	if (is_host_name(text, 64))
 		return NULL;
 	return arena_printf(arena,
 			    "%s is not a host name (1-64 letters, digits, '-' and '.', no '-' or "
@@ -282,8 +246,9 @@ static const struct {
 	enum key_id id;
 	fault_fn fault;
 } faults[] = {
-	{KEY_NETWORK_ALLOW, allow_fault},        {KEY_NETWORK_RESOLVE, resolve_fault},
-	{KEY_NETWORK_LISTEN, port_fault},        {KEY_PROCESS_HOSTNAME, hostname_fault},
+	{KEY_FILE_TOOLCHAINS, toolchain_fault},  {KEY_NETWORK_ALLOW, allow_fault},
+	{KEY_NETWORK_DENY, deny_fault},          {KEY_NETWORK_RESOLVE, resolve_fault},
+	{KEY_NETWORK_LISTEN, listen_fault},      {KEY_PROCESS_HOSTNAME, hostname_fault},
 	{KEY_PRIVILEGE_USER, user_fault},        {KEY_PRIVILEGE_CAPABILITIES, capability_fault},
 	{KEY_PRIVILEGE_SYSCALLS, syscall_fault}, {KEY_PRIVILEGE_APPARMOR, label_fault},
 	{KEY_PRIVILEGE_SELINUX, label_fault},    {KEY_ENVIRONMENT_KEEP, keep_fault},

@@ -88,16 +88,34 @@ static const char *home_fault(const struct writing *writing, const char *cwd)
 	return NULL;
 }
 
-/* What is wrong with the current folder (which is resolved already), or NULL. */
-static const char *cwd_fault(const struct writing *writing)
+/* What is wrong with a folder that nobody wrote out (and that is resolved), or NULL. */
+static const char *folder_fault(const struct writing *writing, const char *path)
 {
-	const char *cwd = writing->context->cwd;
-	const struct forbidden *found = find_forbidden(never_cwd, ROWS(never_cwd), cwd);
-	const char *fault = found != NULL ? found->what : home_fault(writing, cwd);
+	const struct forbidden *found = find_forbidden(never_cwd, ROWS(never_cwd), path);
+	const char *fault = found != NULL ? found->what : home_fault(writing, path);
 
-	if (fault == NULL && overlaps_store(writing, cwd, cwd))
+	if (fault == NULL && overlaps_store(writing, path, path))
 		fault = "where the audit records are kept";
 	return fault;
+}
+
+/* The store is looked up once, and only when there is something to compare it with. */
+static struct writing writing_start(struct arena *arena, const struct profile_context *context,
+				    bool needed)
+{
+	struct writing writing = {.arena = arena, .context = context, .store = context->store};
+
+	if (needed && writing.store != NULL)
+		writing.real_store = path_resolved(arena, writing.store);
+	return writing;
+}
+
+const char *profile_folder_fault(struct arena *arena, const struct profile_context *context,
+				 const char *path)
+{
+	struct writing writing = writing_start(arena, context, true);
+
+	return folder_fault(&writing, path);
 }
 
 static int check_element(const struct writing *writing, struct element *element, struct error *err)
@@ -108,7 +126,7 @@ static int check_element(const struct writing *writing, struct element *element,
 		.line = element->line,
 		.key = &key_table[KEY_FILE_WRITE],
 	};
-	const char *fault = element->cwd ? cwd_fault(writing) : NULL;
+	const char *fault = element->cwd ? folder_fault(writing, writing->context->cwd) : NULL;
 	const struct forbidden *found;
 
 	if (fault != NULL)
@@ -136,10 +154,8 @@ static int check_element(const struct writing *writing, struct element *element,
 int write_check(struct arena *arena, const struct profile_context *context,
 		struct element_list *list, struct error *err)
 {
-	struct writing writing = {.arena = arena, .context = context, .store = context->store};
+	struct writing writing = writing_start(arena, context, list->count > 0);
 
-	if (list->count > 0 && writing.store != NULL)
-		writing.real_store = path_resolved(arena, writing.store);
 	for (size_t i = 0; i < list->count; i++)
 		if (check_element(&writing, &list->items[i], err) < 0)
 			return -1;

@@ -40,25 +40,12 @@ static const char *search(struct run *run, const char *folders, const char *name
 	return NULL;
 }
 
-static int not_visible(struct run *run, const char *name, const char *path, struct error *err)
-{
-	struct path_fact fact;
-
-	/* the link's own folder may be listed; what it leads to is what is missing */
-	const char *there =
-		host_resolve(run->arena, &run->host, path, &fact) == 0 ? fact.path : path;
-	const char *slash = strrchr(there, '/');
-	return error_set(err, ERROR_NOT_FOUND,
-			 "%s: %s exists but is not visible inside; to show it: [file] exec = %.*s",
-			 name, path, slash > there ? (int)(slash - there) : 1, there);
-}
-
 static int not_found(struct run *run, const char *name, const char *inside_path, struct error *err)
 {
 	const char *outside = search(run, run->host.path, name, false);
 
 	if (outside != NULL)
-		return not_visible(run, name, outside, err);
+		return program_not_visible(run, name, outside, err);
 	if (strcmp(name, "python") == 0 && search(run, inside_path, "python3", true) != NULL)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "python: not found, but python3 is there: sbox python3 ...");
@@ -91,7 +78,7 @@ static int find_by_path(struct run *run, const char *name, const char **ret_path
 			"%s: not executable (chmod +x, or name the interpreter: sbox python3 %s)",
 			name, name);
 	if (!is_visible(run, path))
-		return not_visible(run, name, path, err);
+		return program_not_visible(run, name, path, err);
 	*ret_path = path;
 	return 0;
 }

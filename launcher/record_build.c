@@ -73,9 +73,9 @@ static void build_who(struct run *run)
 	struct passwd_entry entry;
 	if (passwd_by_uid(arena, run->host.real_uid, &entry))
 		who->user = entry.name;
-	for (int fd = 0; fd < 3 && who->tty == NULL; fd++)
-		if (isatty(fd))
-			who->tty = read_link(arena, arena_printf(arena, "/proc/self/fd/%d", fd));
+	if (run->terminal.fd >= 0)
+		who->tty =
+			read_link(arena, arena_printf(arena, "/proc/self/fd/%d", run->terminal.fd));
 	who->sbox_pid = getpid();
 	who->caller_pid = getppid();
 	who->caller_exe = read_link(arena, arena_printf(arena, "/proc/%d/exe", (int)getppid()));
@@ -98,6 +98,10 @@ static void build_what(struct run *run)
 					  i > 0 ? argv[i - 1] : NULL);
 	start->argv = copy;
 	start->argc = (uint64_t)run->options->argument_count;
+	start->terminal.is_on = run->terminal.is_on;
+	memcpy(start->terminal.stream, run->terminal.stream, sizeof(start->terminal.stream));
+	start->terminal.rows = run->terminal.setup.size.ws_row;
+	start->terminal.columns = run->terminal.setup.size.ws_col;
 	start->cwd = run->host.cwd;
 	start->inside_cwd = run->arm.inside_cwd;
 	start->profile_name = run->profile.name;
@@ -221,6 +225,7 @@ void record_build_end(struct run *run)
 
 	end->run = run->id;
 	end->time_ns = now_ns();
+	gate_record(run);
 	end->denials = run->denials.items;
 	end->denial_count = run->denials.count;
 	end->denials_dropped = run->denials.dropped;
@@ -228,8 +233,9 @@ void record_build_end(struct run *run)
 	end->exec_count = run->notify.exec_count;
 	end->execs_total =
 		run->notify.record_execs && !run->no_listener ? run->notify.execs_total : UNKNOWN;
-	if (!run->relaying)
-		return;
-	script_stdin(run);
-	build_streams(run);
+	end->timing.sizes = run->terminal.sizes;
+	end->timing.size_count = run->terminal.size_count;
+	script_finish(run);
+	if (run->relaying)
+		build_streams(run);
 }

@@ -19,6 +19,7 @@ enum {
 	ROOM_MIN = 4096, /* reading less than this at a time is not worth a call */
 	PIPE_WANTED =
 		256 * 1024, /* measured: 64 KiB and 1 MiB are slower (wake-ups, cache misses) */
+	NARROW = 16 * 1024, /* a terminal gives 4 KiB at a time */
 	DRAIN_UNKNOWN = 1024 * 1024,  /* where FIONREAD does not tell (terminals) */
 	DRAIN_MAX = 64 * 1024 * 1024, /* a raised pipe-max-size */
 };
@@ -59,7 +60,8 @@ int relay_init(struct relay *relay, int from_fd, int to_fd, bool discard, uint64
 	relay->from_fd = from_fd;
 	relay->to_fd = to_fd;
 	relay->discard = discard;
-	relay->size = BUFFER_SIZE;
+	relay->size = relay->held_max = BUFFER_SIZE;
+	relay->into = &relay->capture;
 	if (capture_init(&relay->capture, capture_limit, err) < 0)
 		return -1;
 	relay->buffer = map(relay->size);
@@ -76,14 +78,29 @@ int relay_init(struct relay *relay, int from_fd, int to_fd, bool discard, uint64
 	return 0;
 }
 
+void relay_none(struct relay *relay)
+{
+	memset(relay, 0, sizeof(*relay));
+	relay->from_fd = relay->to_fd = -1;
+	relay->source_eof = true;
+	relay->into = &relay->capture;
+}
+
+void relay_narrow(struct relay *relay)
+{
+	relay->held_max = NARROW;
+}
+
 static size_t room(const struct relay *relay)
 {
-	return relay->size - relay->start - relay->len;
+	return relay->held_max - relay->start - relay->len;
 }
 
 uint32_t relay_from_events(const struct relay *relay)
 {
-	return !relay->source_eof && relay->size - relay->len >= ROOM_MIN ? EPOLLIN : 0;
+	bool wanted = !relay->source_eof && !relay->paused;
+
+	return wanted && relay->held_max - relay->len >= ROOM_MIN ? EPOLLIN : 0;
 }
 
 uint32_t relay_to_events(const struct relay *relay)
@@ -91,11 +108,21 @@ uint32_t relay_to_events(const struct relay *relay)
 	return !relay->sink_gone && !relay->discard && relay->len > 0 ? EPOLLOUT : 0;
 }
 
+/*
+ * Job control gave the terminal to somebody else, or another program has made
+ * an end of file of a key: a terminal that is still there has not ended.
+ */
+static bool pause_instead(struct relay *relay)
+{
+	relay->paused = relay->from_terminal && isatty(relay->from_fd);
+	return relay->paused;
+}
+
 /* One read. Any error but "not now" is an end: EIO is what a pty says when its
  * other end is closed, EBADF a closed stdin. */
 static uint64_t fill(struct relay *relay, uint64_t quota)
 {
-	if (relay->source_eof || quota == 0)
+	if (relay->source_eof || relay->paused || quota == 0)
 		return 0;
 	if (room(relay) < ROOM_MIN && relay->start > 0) {
 		memmove(relay->buffer, relay->buffer + relay->start, relay->len);
@@ -108,12 +135,14 @@ static uint64_t fill(struct relay *relay, uint64_t quota)
 	ssize_t got = relay_read(relay, at, want);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
+	if (got <= 0 && pause_instead(relay))
+		return 0;
 	if (got <= 0) {
 		end_source(relay);
 		return 0;
 	}
 	if (!relay->count_delivered)
-		capture_add(&relay->capture, at, got);
+		capture_add(relay->into, at, got);
 	relay->len += got;
 	return got;
 }
@@ -131,7 +160,7 @@ static uint64_t flush(struct relay *relay)
 		return 0;
 	}
 	if (relay->count_delivered)
-		capture_add(&relay->capture, at, put);
+		capture_add(relay->into, at, put);
 	relay->len -= put;
 	relay->start = relay->len == 0 ? 0 : relay->start + put;
 	return put;
@@ -184,6 +213,7 @@ static void make_room(struct relay *relay, uint64_t more)
 	if (at == MAP_FAILED)
 		return;
 	relay->buffer = at;
+	relay->held_max += size - relay->size;
 	relay->size = size;
 }
 

@@ -63,17 +63,26 @@ struct relay {
 	bool from_pollable, to_pollable;
 	bool count_delivered; /* set by the owner (stdin): capture what was written, not what was
 				 read */
+	/* The source is the caller's terminal, read only while that is ours to read. While
+	 * paused nothing is read; a read that job control refuses pauses it. */
+	bool from_terminal, paused;
 	bool source_eof, sink_gone;
 	int sink_errno; /* why the sink is gone; 0 otherwise */
 	enum relay_way from_way, to_way;
 	unsigned char *buffer;
 	size_t start, len, size;
+	size_t held_max; /* of `size`: what is held stays on its way after a Ctrl-C */
 	struct capture capture;
+	struct capture *into; /* where bytes are counted and kept: `capture`, or another's */
 };
 
 /* On failure nothing is owned yet: the descriptors are still the caller's to close. */
 int relay_init(struct relay *relay, int from_fd, int to_fd, bool discard, uint64_t capture_limit,
 	       struct error *err);
+/* A stream that is not there: done from the beginning. */
+void relay_none(struct relay *relay);
+/* For a terminal at one end: holds little, so that what is shown is not long out of date. */
+void relay_narrow(struct relay *relay);
 /* What epoll should wait for on either end now (0, EPOLLIN / EPOLLOUT). At 0 take
  * the descriptor out of the set: EPOLLHUP and EPOLLERR cannot be masked and would
  * make the loop spin. Look again after every pump: an end that is done is closed. */

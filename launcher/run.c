@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "locate.h"
 #include "roots.h"
 #include "sys.h"
+#include "toolchain.h"
 
 /*
  * parse -> probe -> plan -> arm -> run, and the record around it. The new
@@ -26,79 +29,66 @@ enum {
 	DEATH_WAIT_MS = 5000,
 };
 
-static void undo_line(const char *line, void *unused)
-{
-	(void)unused;
-	if (strncmp(line, "cgroup ", 7) == 0)
-		cgroup_remove_path(line + 7);
-}
-
 static void say(const struct run *run, const char *text)
 {
 	if (!run->options->quiet && text != NULL)
 		fprintf(stderr, "sbox: %s\n", text);
 }
 
+static int open_cache(struct run *run, struct error *err)
+{
+	cache_probe(run->arena, &run->profile, run->context.store, &run->host);
+	return cache_open(run->arena, &run->profile, &run->host, &run->cache, err);
+}
+
+/* A closer look costs a start of its own, so it is had only when something asks for it. */
+static int decide(struct run *run, struct error *err)
+{
+	if (run->spawn_refused)
+		host_probe_user_namespaces(run->arena, &run->host);
+	if (run->spawn_refused || host_is_doubtful(&run->host))
+		host_look(run->arena, &run->host);
+	if (run->host.looked && run->profile.network.mode == NETWORK_ALLOW)
+		host_look_gate(run->arena, &run->host);
+	host_look_label(run->arena, &run->profile, &run->host);
+	run_find_cgroup(run);
+	plan_make(run->arena, &run->profile, &run->host, &run->plan);
+	if (plan_judge(&run->plan, &run->profile, run->options->strict, &run->accepted, err) != 0)
+		return -1;
+	/* where it cannot be given and that was accepted */
+	run->host.cache.made &= run->plan.use_cache;
+	return 0;
+}
+
 static int prepare(struct run *run, struct error *err)
 {
-	struct profile_context context;
-	const char *note = NULL, *accepted = NULL;
+	struct profile_context *context = &run->context;
+	const char *note = NULL;
 
-	if (locate_context(run->arena, run->options, &context, err) != 0)
+	terminal_find(run);
+	if (locate_context(run->arena, run->options, context, err) != 0)
 		return -1;
-	if (profile_load(run->arena, &context, run->options->profile, run->options->overrides,
+	if (profile_load(run->arena, context, run->options->profile, run->options->overrides,
 			 run->options->override_count, &run->profile, &note, err) != 0)
 		return -1;
 	say(run, note);
-	if (store_open(&run->store, context.store, context.uid, err) != 0)
+	if (store_open(&run->store, context->store, context->uid, err) != 0)
 		return -1;
 	run->store_is_open = true;
 	run_set_store_policy(run);
-	if (store_run_sweep(&run->store, undo_line, NULL, err) != 0)
+	if (store_run_sweep(&run->store, place_undo, NULL, err) != 0)
 		return -1;
+	run->host.is_tried = run->spawn != NULL;
 	if (host_probe(run->arena, &run->host, err) != 0 ||
-	    host_probe_paths(run->arena, &run->profile, &run->host, err) != 0)
+	    host_probe_paths(run->arena, &run->profile, &run->host, err) != 0 ||
+	    open_cache(run, err) != 0 ||
+	    toolchain_find(run->arena, context, &run->profile, run->options->arguments[0],
+			   &run->host, err) != 0)
 		return -1;
-	host_hide(run->arena, &run->host, context.store);
+	host_hide(run->arena, &run->host, context->store);
 	if (run->profile.network.mode != NETWORK_HOST)
 		host_hide_sockets(run->arena, &run->host);
-	plan_make(run->arena, &run->profile, &run->host, &run->plan);
-	if (plan_judge(&run->plan, &run->profile, run->options->strict, &accepted, err) != 0)
-		return -1;
-	if (accepted != NULL)
-		say(run, arena_printf(run->arena, "accepted by the profile: %s", accepted));
-	return 0;
-}
-
-static const char *inside_cwd(const struct run *run)
-{
-	const char *cwd = run->host.cwd;
-
-	if (cwd != NULL && file_entry_for(run->arm.entries, cwd) != NULL)
-		return cwd;
-	return run->profile.file.home == HOME_PRIVATE ? INNER_HOME : "/tmp";
-}
-
-static int make_cgroup(struct run *run, struct error *err)
-{
-	const struct cgroup_host *host = &run->host.cgroup;
-	const struct cgroup_limits limits = {
-		.memory_bytes = host->has_memory ? run->profile.process.memory_bytes : 0,
-		/* one more: pid 1 of the sandbox counts too */
-		.processes = host->has_pids && run->profile.process.processes != 0
-				     ? run->profile.process.processes + 1
-				     : 0,
-		.cpus_milli = host->has_cpu ? run->profile.process.cpus_milli : 0};
-
-	if (cgroup_make(run->arena, &run->host.cgroup, &limits, run->id, &run->cgroup, err) != 0)
-		return -1;
-	run->has_cgroup = true;
-	for (size_t i = 0; i < run->cgroup.path_count; i++)
-		if (store_run_undo(&run->store, run->id,
-				   arena_printf(run->arena, "cgroup %s", run->cgroup.paths[i]),
-				   err) != 0)
-			return -1;
-	return 0;
+	return decide(run, err);
 }
 
 static int arm(struct run *run, const char **ret_program, struct error *err)
@@ -115,10 +105,15 @@ static int arm(struct run *run, const char **ret_program, struct error *err)
 	if (identity_take(run->arena, &run->profile, &run->host, &arm->identity, &run->lease_fd,
 			  err) != 0)
 		return -1;
-	arm->inside_cwd = inside_cwd(run);
+	if (!run->plan.tree && place_scratch(run, err) != 0)
+		return -1;
+	arm->inside_cwd = environment_cwd(run);
 	arm->have_listener = run->host.seccomp && (run->profile.audit.denials != DENIALS_OFF ||
 						   run->profile.audit.execs == YES);
-	arm->file_bytes = run->options->file_bytes;
+	if (getrandom(&arm->exec_mark, sizeof(arm->exec_mark), 0) != sizeof(arm->exec_mark))
+		arm->exec_mark = 0;
+	run_pass_options(run);
+	terminal_decide(run);
 	arm->argv = run->options->arguments;
 	arm->envp = environment_make(run);
 	if (program_find(run, ret_program, err) != 0)
@@ -127,33 +122,14 @@ static int arm(struct run *run, const char **ret_program, struct error *err)
 	return arm_all(arm, err);
 }
 
-static int watch_growth(struct run *run, struct error *err)
-{
-	const struct path_facts *roots = &run->host.paths[PATH_WRITE];
-	uint64_t limit = run->profile.file.growth_bytes;
-
-	if (limit == 0 || roots->count == 0 || run->profile.file.writes != WRITES_KEEP)
-		return 0;
-	int *fds = arena_alloc(run->arena, roots->count * sizeof(int));
-	for (size_t i = 0; i < roots->count; i++) {
-		fds[i] = open(roots->items[i].path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fds[i] < 0)
-			return error_sys(err, "cannot open %s to watch its growth",
-					 roots->items[i].path);
-	}
-	/* as many files as pages: a file takes an inode and usually a block */
-	if (growth_init(&run->growth, fds, roots->count, limit, limit / 4096, err) != 0)
-		return -1;
-	run->watches_growth = true;
-	return 0;
-}
-
 /* While init builds the tree: hash, write down, make it durable. */
 static int record_start(struct run *run, const char *program, struct error *err)
 {
 	script_collect(run, program);
 	record_build_start(run);
 	if (store_reserve(&run->store, END_ROOM, err) != 0)
+		return -1;
+	if (spawn_check(run, err) != 0 || gate_hand_over(run, err) != 0)
 		return -1;
 	if (store_append(&run->store, render_start(run->arena, &run->start), run->store.policy.sync,
 			 err) != 0)
@@ -186,10 +162,10 @@ static int claim(struct run *run, struct error *err)
 	if (begin(run, err) != 0)
 		return -1;
 	if (run->profile.file.writes == WRITES_KEEP &&
-	    roots_lease(run->arena, &run->store, &run->host.paths[PATH_WRITE],
-			run->profile.network.mode == NETWORK_HOST, err) != 0)
+	    roots_lease(run->arena, &run->store, &run->host.paths[PATH_WRITE], &run->profile,
+			err) != 0)
 		return -1;
-	return watch_growth(run, err);
+	return run_watch_growth(run, err);
 }
 
 static void prepare_notify(struct run *run)
@@ -205,27 +181,48 @@ static void prepare_notify(struct run *run)
 	notify->first_argv = (const char *const *)run->arm.argv;
 	notify->record_denials = run->profile.audit.denials != DENIALS_OFF;
 	notify->record_execs = run->profile.audit.execs == YES;
+	run_prepare_judge(run);
 }
 
 static int start(struct run *run, struct error *err)
 {
 	const char *program = NULL;
 
-	/* a cgroup outlives a killed sbox, so the mark that tells of it comes first */
-	if (run->plan.use_cgroup && (begin(run, err) != 0 || make_cgroup(run, err) != 0))
+	/* what outlives a killed sbox comes after the mark that tells of it */
+	if ((run->plan.use_cgroup || run->plan.keeper) && begin(run, err) != 0)
+		return -1;
+	if (run->plan.use_cgroup && !run->has_cgroup && run_make_cgroup(run, err) != 0)
 		return -1;
 	if (arm(run, &program, err) != 0)
 		return -1;
 	prepare_notify(run);
 	run->stdin_is_script = script_comes_on_stdin(run->options->arguments, program);
-	if (spawn_init(run, run->options->original, err) != 0)
+	if (spawn_init(run, err) != 0)
 		return -1;
-	if (claim(run, err) == 0 && record_start(run, program, err) == 0 &&
-	    attach_cgroup(run, err) == 0)
+	if (gate_start(run, err) == 0 && place_watch(run, err) == 0 && claim(run, err) == 0 &&
+	    record_start(run, program, err) == 0 && attach_cgroup(run, err) == 0 &&
+	    gate_wait_ready(run, err) == 0)
 		return 0;
-	/* it waits for a "go" that never comes */
-	sys_pidfd_send_signal(run->init_pidfd, SIGKILL);
+	/* it waits for a "go" that never comes: settle() */
 	return -1;
+}
+
+/* Refused namespaces that nothing told of before: nothing has begun yet, so once more, knowing. */
+static int start_or_look(struct run *run, struct error *err)
+{
+	if (start(run, err) == 0)
+		return 0;
+	if (!run->spawn_refused || run->host.looked)
+		return -1;
+	gate_end(run);
+	/* the maps of a process that cannot be looked into are not its own to write */
+	prctl(PR_SET_DUMPABLE, 1);
+	spawn_forget(run);
+	identity_release(&run->arm.identity, run->lease_fd);
+	run->lease_fd = -1;
+	run->arm = (struct arm){0};
+	run->fault = (struct fault){0};
+	return decide(run, err) == 0 ? start(run, err) : -1;
 }
 
 static enum end_kind kind_of(enum error_kind kind)
@@ -289,35 +286,31 @@ static void complain_about_end(struct run *run, const struct error *err)
 		run->end.exit_status = 125;
 }
 
-/* Into the log, and on its way to the disk; announce() waits for it. */
+/* Where pid 1 is all that is left, it dies while the disk is waited for. */
 static void write_down_end(struct run *run)
 {
-	enum store_sync sync = run->store.policy.sync;
 	struct error err;
 
 	outcome_describe(run);
 	record_build_end(run);
 	if (!run->started_on_record)
 		return;
-	if (sync == STORE_SYNC_GROUP)
-		sync = STORE_SYNC_LATER;
-	if (store_append(&run->store, render_end(run->arena, &run->end), sync, &err) != 0)
+	if (store_append(&run->store, render_end(run->arena, &run->end), run->store.policy.sync,
+			 &err) != 0)
 		complain_about_end(run, &err);
-	else
-		run->end_to_sync = sync == STORE_SYNC_LATER;
 }
 
 static void announce(struct run *run)
 {
-	struct error err;
-
-	if (run->end_to_sync && store_sync(&run->store, &err) != 0)
-		complain_about_end(run, &err);
 	/* --quiet is about the program's end; why sbox did not run it is always said */
-	if (run->end.exit_status == 125 && run->end.message != NULL)
+	if (outcome_did_not_run(run->end.kind) && run->end.message != NULL)
 		fprintf(stderr, "sbox: %s\n", run->end.message);
 	else
 		say(run, run->end.message);
+	for (size_t i = 0; i < run->held_count; i++)
+		say(run, run->held[i]);
+	if (run->end.exit_status != 0 && !run->options->quiet)
+		fputs(outcome_denials(run), stderr);
 	if (run->options->json) {
 		puts(render_result(run->arena, run->started_on_record ? &run->start : NULL,
 				   &run->end));
@@ -332,7 +325,7 @@ static void settle(struct run *run)
 	struct pollfd dead = {.fd = run->init_pidfd, .events = POLLIN};
 
 	if (run->init_pid > 0 && run->end.leftover == NULL) {
-		sys_pidfd_send_signal(run->init_pidfd, SIGKILL);
+		place_kill(run);
 		if (poll(&dead, 1, DEATH_WAIT_MS) > 0)
 			waitpid(run->init_pid, NULL, 0);
 		else
@@ -345,13 +338,17 @@ static void settle(struct run *run)
 
 static void release(struct run *run)
 {
+	if (run->scratch != NULL && run->end.leftover == NULL)
+		place_remove(run->scratch);
 	identity_release(&run->arm.identity, run->lease_fd);
+	cache_close(&run->cache);
 	/* what is left over is for the next start to remove */
 	if (run->run_lock_fd >= 0 && run->end.leftover == NULL)
 		store_run_finish(&run->store, run->id, run->run_lock_fd);
 }
 
-/* In the arena, not on the stack: the caller's stack limit may be small. */
+/* In the arena, not on the stack: the caller's stack limit may be small, and init finds there what
+ * a step points to. */
 static struct run *run_new(struct arena *arena, const struct options *options)
 {
 	struct run *run = arena_alloc(arena, sizeof(*run));
@@ -359,8 +356,10 @@ static struct run *run_new(struct arena *arena, const struct options *options)
 	run->arena = arena;
 	run->options = options;
 	run->run_lock_fd = run->lease_fd = -1;
+	run->gate.fd = run->gate.lease_fd = -1;
 	run->init_pidfd = run->control_fd = run->fault_fd = run->go_fd = -1;
 	run->sandbox_root_fd = run->notify.fd = run->notify.proc_fd = -1;
+	run->cache = (struct cache){-1, -1, -1};
 	run->wait_status = -1;
 	run->end.usage.peak_memory_bytes = UNKNOWN;
 	run->end.usage.peak_tasks = UNKNOWN;
@@ -375,10 +374,15 @@ int run_program(struct arena *arena, const struct options *options)
 	struct run *run = run_new(arena, options);
 	struct error *err = arena_alloc(arena, sizeof(*err));
 
-	if (prepare(run, err) != 0 || start(run, err) != 0)
+	spawn_early(run);
+	if (prepare(run, err) != 0 || start_or_look(run, err) != 0) {
 		fail(run, err);
-	else
+	} else {
+		say(run, run->accepted);
 		supervise(run);
+	}
+	gate_end(run);
+	hold_back(run);
 	/* with nobody left in the sandbox, pid 1 can die while the end is written down */
 	if (!run->alone)
 		settle(run);

@@ -11,17 +11,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { INIT = 1, KEPT_FDS = 128 };
+#include "descendants.h"
+
+enum { KEPT_FDS = 128 };
 
 struct process {
 	uint64_t own_ticks, waited_ticks, threads, start_ticks;
 	uint64_t resident_pages, shared_pages;
 };
 
-int sampler_init(struct sampler *sampler, int proc_fd)
+int sampler_init(struct sampler *sampler, int proc_fd, pid_t keeper)
 {
 	memset(sampler, 0, sizeof(*sampler));
 	sampler->proc_fd = proc_fd;
+	sampler->init = keeper != 0 ? keeper : 1;
+	sampler->descend = keeper != 0;
 	sampler->page_bytes = sysconf(_SC_PAGESIZE);
 	sampler->tick_ns = 1000000000 / sysconf(_SC_CLK_TCK);
 	sampler->list_fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -161,6 +165,10 @@ static void read_statm(struct sampler *sampler, struct sampler_pid *entry, struc
 static void each_process(const struct sampler *sampler, void (*each)(void *arg, pid_t pid),
 			 void *arg)
 {
+	if (sampler->descend) {
+		descendants_each(sampler->proc_fd, sampler->init, each, arg);
+		return;
+	}
 	_Alignas(struct dirent64) char buf[8192];
 	ssize_t len;
 
@@ -265,7 +273,7 @@ static void add_init(struct walk *walk)
 	struct process process;
 	char text[1024];
 
-	if (read_once(walk->sampler, INIT, "stat", text, sizeof(text)) > 0 &&
+	if (read_once(walk->sampler, walk->sampler->init, "stat", text, sizeof(text)) > 0 &&
 	    parse_stat(text, &process))
 		walk->waited_ticks += process.waited_ticks;
 }
@@ -279,9 +287,10 @@ static void add(void *arg, pid_t pid)
 	struct process process;
 	bool seen;
 
-	if (pid == INIT)
+	if (pid == sampler->init)
 		add_init(walk);
-	if (pid <= walk->last || pid == INIT) /* no /proc lists a number twice or backwards */
+	if (pid <= walk->last ||
+	    pid == sampler->init) /* no /proc lists a number twice or backwards */
 		return;
 	walk->last = pid;
 	settle_unmet(walk, pid);
@@ -344,7 +353,7 @@ static void add_pss(void *arg, pid_t pid)
 	struct sums *sums = arg;
 	char text[2048];
 
-	if (pid == INIT)
+	if (pid == sums->sampler->init)
 		return;
 	if (read_once(sums->sampler, pid, "smaps_rollup", text, sizeof(text)) < 0)
 		sums->missed |= errno != ENOENT && errno != ESRCH; /* gone, or a zombie */

@@ -2,6 +2,7 @@
 #ifndef SBOX_SAMPLE_H
 #define SBOX_SAMPLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -33,8 +34,10 @@ struct sample {
 enum { SAMPLER_PIDS = 4096 }; /* processes beyond these count while they live */
 
 struct sampler {
-	int proc_fd; /* the sandbox's /proc; stays the caller's */
-	int list_fd; /* our own, for listing it */
+	int proc_fd;  /* the sandbox's /proc; stays the caller's */
+	pid_t init;   /* sbox's own process in it, 1 with a pid namespace */
+	bool descend; /* only what descends from it is the run's: the host's own /proc */
+	int list_fd;  /* our own, for listing it */
 	struct sampler_pid {
 		pid_t pid;
 		int stat_fd, statm_fd;           /* kept open, or -1 */
@@ -47,8 +50,8 @@ struct sampler {
 	uint64_t page_bytes, tick_ns;
 };
 
-/* -1 with errno. */
-int sampler_init(struct sampler *sampler, int proc_fd);
+/* -1 with errno. keeper: 0, or the process whose descendants are meant. */
+int sampler_init(struct sampler *sampler, int proc_fd, pid_t keeper);
 /* One walk. Cheap: statm and stat of each process, nothing else. */
 void sampler_walk(struct sampler *sampler, struct sample *ret_sample);
 /* Proportional set size of the tree (smaps_rollup): dear, exact; asked before a

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ctype.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file_entries.h"
 #include "run.h"
 #include "sha256.h"
+#include "shrink.h"
 
 /*
  * Which code ran: the program's own hash, and the text that an interpreter was
@@ -57,6 +60,7 @@ static struct record_file *add_file(struct run *run, struct files *files, const 
 	return file;
 }
 
+/* Compressed where that pays, which is found out once for each text, not once a run. */
 static void keep_text(struct run *run, struct record_file *file, const void *text, size_t len)
 {
 	struct error err;
@@ -64,8 +68,14 @@ static void keep_text(struct run *run, struct record_file *file, const void *tex
 	sha256_hex_of(text, len, file->sha256);
 	if (run->profile.audit.scripts != SCRIPTS_KEEP || len == 0)
 		return;
-	if (store_keep(&run->store, "scripts", file->sha256, text, len, &err) == 0)
-		file->kept = arena_printf(run->arena, "scripts/%s", file->sha256);
+	const char *name = file->sha256, *packed = arena_printf(run->arena, "%s.gz", name);
+
+	if (len >= SHRINK_MIN && (store_is_kept(&run->store, "scripts", packed) ||
+				  (!store_is_kept(&run->store, "scripts", name) &&
+				   shrink(run->arena, text, len, &text, &len))))
+		name = packed;
+	if (store_keep(&run->store, "scripts", name, text, len, &err) == 0)
+		file->kept = arena_printf(run->arena, "scripts/%s", name);
 }
 
 static void read_script(struct run *run, struct record_file *file, int fd, size_t size)
@@ -87,11 +97,41 @@ static void read_script(struct run *run, struct record_file *file, int fd, size_
 	}
 }
 
+/* The run itself cannot change it: it has no part in a tree that can be written to. */
+static bool is_read_only_inside(struct run *run, const char *path)
+{
+	struct path_fact fact;
+
+	if (host_resolve(run->arena, &run->host, path, &fact) != 0)
+		return false;
+	const struct file_entry *entry = file_entry_for(run->arm.entries, fact.path);
+	return entry != NULL && (file_entry_attributes(entry) & MOUNT_ATTR_RDONLY) != 0;
+}
+
+/*
+ * A large program that the cache does not know is hashed beside the run, which cannot
+ * change it. What can be changed from inside is hashed before it runs.
+ */
+static void hash_program(struct run *run, struct record_file *file, int fd)
+{
+	struct store_hashing *hashing;
+	struct error err;
+	bool unchanged;
+
+	if (store_hash_begin(&run->store, fd, file->sha256, &hashing, &err) != 0 || hashing == NULL)
+		return;
+	if (store_hash_can_wait(hashing) && is_read_only_inside(run, file->path)) {
+		run->hashing = hashing;
+		run->hashed = *file;
+	} else if (store_hash_end(hashing, &unchanged, file->sha256, &err) != 0) {
+		file->sha256[0] = '\0';
+	}
+}
+
 /* A file that is executed or read as a script: opened once, hashed from that descriptor. */
 static void add_path(struct run *run, struct files *files, const char *kind, const char *path)
 {
 	struct stat st;
-	struct error err;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
@@ -100,8 +140,8 @@ static void add_path(struct run *run, struct files *files, const char *kind, con
 		file->bytes = (uint64_t)st.st_size;
 		if (strcmp(kind, "script") == 0)
 			read_script(run, file, fd, (size_t)st.st_size);
-		else if (store_hash_file(&run->store, fd, file->sha256, &err) != 0)
-			file->sha256[0] = '\0';
+		else
+			hash_program(run, file, fd);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -206,23 +246,55 @@ void script_collect(struct run *run, const char *host_program)
 	run->start.file_count = files.count;
 }
 
-void script_stdin(struct run *run)
+bool script_hash_more(struct run *run)
+{
+	uint64_t before = own_cpu_ns();
+	bool more = store_hash_more(run->hashing);
+
+	run->spared_cpu_ns += own_cpu_ns() - before;
+	return more;
+}
+
+/* Its hash, unless the file is no longer what was executed. */
+static void end_hash(struct run *run, struct files *files)
+{
+	struct error err;
+	bool unchanged = false;
+
+	if (run->hashing == NULL)
+		return;
+	int rc = store_hash_end(run->hashing, &unchanged, run->hashed.sha256, &err);
+	run->hashing = NULL;
+	if (rc != 0 || !unchanged)
+		run->hashed.sha256[0] = '\0';
+	*add_file(run, files, run->hashed.kind, run->hashed.path) = run->hashed;
+}
+
+static void add_stdin(struct run *run, struct files *files)
 {
 	struct record_stream stream = {0};
-	struct files files = {0};
 
 	if (!run->stdin_is_script)
 		return;
 	relay_report(&run->in, &stream);
 	if (stream.bytes == 0)
 		return;
-	struct record_file *file = add_file(run, &files, "stdin", NULL);
+	struct record_file *file = add_file(run, files, "stdin", NULL);
 	file->bytes = stream.bytes;
 	file->truncated = stream.truncated;
 	char *text = arena_alloc(run->arena, stream.head_len + stream.tail_len + 1);
 	memcpy(text, stream.head, stream.head_len);
 	memcpy(text + stream.head_len, stream.tail, stream.tail_len);
 	keep_text(run, file, text, stream.head_len + stream.tail_len);
+}
+
+void script_finish(struct run *run)
+{
+	struct files files = {0};
+
+	end_hash(run, &files);
+	if (run->relaying)
+		add_stdin(run, &files);
 	run->end.files = files.items;
 	run->end.file_count = files.count;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "step.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct step *steps_add(struct steps *steps, enum step_id id)
 		abort();
 	struct step *step = &steps->items[steps->count++];
 	step->id = id;
-	step->idmap_fd = -1;
+	step->idmap = -1;
 	return step;
 }
 
@@ -38,6 +39,26 @@ void steps_sort(struct steps *steps)
 	for (size_t i = 0; i < steps->count; i++)
 		sorted[next[steps->items[i].id]++] = steps->items[i];
 	steps->items = sorted;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+size_t steps_begin_with(const struct steps *steps, const struct steps *first)
+{
+	if (steps->count < first->count)
+		return 0;
+	for (size_t i = 0; i < first->count; i++) {
+		const struct step *a = &steps->items[i], *b = &first->items[i];
+
+		if (a->id != b->id || a->value[0] != b->value[0] || !same_text(a->text, b->text) ||
+		    !same_text(a->source, b->source) || a->slot != b->slot ||
+		    a->flags != b->flags || a->skeleton != b->skeleton)
+			return 0;
+	}
+	return first->count;
 }
 
 char *steps_print(struct arena *arena, const struct steps *steps)
@@ -58,8 +79,10 @@ char *steps_print(struct arena *arena, const struct steps *steps)
 			fprintf(out, " path=/%s", step->path);
 		if (step->text != NULL && step->id != STEP_CONTENT)
 			fprintf(out, " text=%s", step->text);
-		if (step->id == STEP_SOURCE)
+		if (step->id == STEP_SOURCE || step->id == STEP_DEVICE)
 			fprintf(out, " attr=%#llx", (unsigned long long)step->value[2]);
+		else if (step->id == STEP_NAMESPACES)
+			fprintf(out, " flags=%#llx", (unsigned long long)step->value[0]);
 		else if (step->id == STEP_LIMIT)
 			fprintf(out, " %llu=%llu", (unsigned long long)step->value[0],
 				(unsigned long long)step->value[1]);

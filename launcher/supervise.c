@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -49,49 +50,9 @@ void loop_unwatch(struct loop *loop, enum source source)
 	loop->watches[source].fd = -1;
 }
 
-/* True when one of its ends is ready without epoll's word (regular files). */
-static bool watch_relay(struct loop *loop, struct relay *relay, enum source from, enum source to)
+void loop_order(const struct run *run, enum message_kind kind, int status)
 {
-	uint32_t from_events = relay_from_events(relay), to_events = relay_to_events(relay);
-
-	loop_watch(loop, from, relay->from_fd, relay->from_pollable ? from_events : 0);
-	loop_watch(loop, to, relay->to_fd, relay->to_pollable ? to_events : 0);
-	return (from_events != 0 && !relay->from_pollable) ||
-	       (to_events != 0 && !relay->to_pollable);
-}
-
-static uint64_t output_quota(const struct run *run)
-{
-	uint64_t limit = run->profile.process.output_bytes;
-	uint64_t used = run->out.capture.bytes + run->err.capture.bytes;
-
-	if (limit == 0)
-		return UINT64_MAX;
-	/* one byte beyond the limit tells that there is more */
-	return used > limit ? 0 : limit - used + 1;
-}
-
-static void pump_output(struct run *run, struct relay *relay)
-{
-	uint64_t limit = run->profile.process.output_bytes;
-
-	relay_pump(relay, output_quota(run));
-	if (limit != 0 && run->out.capture.bytes + run->err.capture.bytes > limit)
-		outcome_kill(run, END_OUTPUT, "process.output");
-}
-
-static bool watch_streams(struct loop *loop)
-{
-	struct run *run = loop->run;
-	bool ready = watch_relay(loop, &run->in, SOURCE_IN_FROM, SOURCE_IN_TO);
-
-	ready |= watch_relay(loop, &run->out, SOURCE_OUT_FROM, SOURCE_OUT_TO);
-	return watch_relay(loop, &run->err, SOURCE_ERR_FROM, SOURCE_ERR_TO) || ready;
-}
-
-static void send_signal(const struct run *run, int sig)
-{
-	const struct message message = {.kind = MESSAGE_SIGNAL, .status = sig};
+	const struct message message = {.kind = kind, .status = status};
 
 	if (run->control_fd >= 0)
 		send(run->control_fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -100,9 +61,9 @@ static void send_signal(const struct run *run, int sig)
 /* SIGTERM now, SIGKILL to pid 1 after the grace. */
 static void stop_gently(struct loop *loop, int sig)
 {
-	send_signal(loop->run, sig);
+	loop_order(loop->run, MESSAGE_SIGNAL, sig);
 	/* a stopped program does not see the signal before it goes on */
-	send_signal(loop->run, SIGCONT);
+	loop_order(loop->run, MESSAGE_SIGNAL, SIGCONT);
 	uint64_t grace = loop->run->profile.time.grace_ms;
 	loop_timer(loop->grace_fd, grace > 0 ? grace * 1000000 : 1);
 	loop->stopping = true;
@@ -143,6 +104,19 @@ static void on_look(struct loop *loop)
 	loop_timer(loop->look_fd, next);
 }
 
+void loop_cancel(struct loop *loop, int sig)
+{
+	if (loop->program_gone) {
+		loop->give_up_output = true;
+	} else if (loop->stopping) {
+		/* asked twice: no more grace */
+		limits_kill(loop->run);
+	} else {
+		outcome_end(loop->run, END_CANCELLED, sig, NULL);
+		stop_gently(loop, sig);
+	}
+}
+
 static void on_signal(struct loop *loop)
 {
 	struct signalfd_siginfo info;
@@ -151,18 +125,11 @@ static void on_signal(struct loop *loop)
 		int sig = (int)info.ssi_signo;
 
 		if (sig != SIGINT && sig != SIGTERM && sig != SIGHUP && sig != SIGQUIT) {
-			send_signal(loop->run, sig);
+			if (!terminal_signalled(loop, sig))
+				loop_order(loop->run, MESSAGE_SIGNAL, sig);
 			continue;
 		}
-		if (loop->program_gone) {
-			loop->give_up_output = true;
-		} else if (loop->stopping) {
-			/* asked twice: no more grace */
-			limits_kill(loop->run);
-		} else {
-			outcome_end(loop->run, END_CANCELLED, sig, NULL);
-			stop_gently(loop, sig);
-		}
+		loop_cancel(loop, sig);
 	}
 }
 
@@ -189,6 +156,16 @@ static void on_late(struct loop *loop)
 		return;
 	if (loop->run->notify.fd >= 0)
 		loop_watch(loop, SOURCE_LISTENER, loop->run->notify.fd, EPOLLIN);
+}
+
+/* Its sockets went with it: what the program is connected to is reset, nothing opens. */
+static void on_gate(struct loop *loop)
+{
+	if (gate_read(loop->run))
+		return;
+	loop_unwatch(loop, SOURCE_GATE);
+	if (!loop->run->gate.done && !loop->run->options->quiet)
+		fputs("sbox: sbox-gate died: this run has no network any more\n", stderr);
 }
 
 /* Pid 1 is dead, and with it everything in its pid namespace. */
@@ -241,30 +218,35 @@ static void handle(struct loop *loop, enum source source)
 	case SOURCE_MOUNTS:
 		mounts_changed(loop);
 		break;
+	case SOURCE_GATE:
+		on_gate(loop);
+		break;
 	case SOURCE_IN_FROM:
 	case SOURCE_IN_TO:
 	case SOURCE_OUT_FROM:
 	case SOURCE_OUT_TO:
 	case SOURCE_ERR_FROM:
 	case SOURCE_ERR_TO:
-		break; /* pumped once a turn, see turn() */
+	case SOURCE_KEYS_FROM:
+	case SOURCE_KEYS_TO:
+	case SOURCE_SCREEN_FROM:
+	case SOURCE_SCREEN_TO:
+		break; /* pumped once a turn, see loop_turn() */
 	case SOURCE_MAX:
 		break;
 	}
 }
 
-static void pump_all(struct run *run)
-{
-	relay_pump(&run->in, UINT64_MAX);
-	pump_output(run, &run->out);
-	pump_output(run, &run->err);
-}
-
-static void turn(struct loop *loop, int timeout_ms)
+/* Between two events that wait there is time for a piece of the hash. */
+void loop_turn(struct loop *loop)
 {
 	struct epoll_event events[EVENTS];
-	int count = epoll_wait(loop->epoll_fd, events, EVENTS, timeout_ms);
-	bool streams = timeout_ms == 0;
+	bool streams = streams_watch(loop);
+	bool hashes = loop->run->hashing != NULL && !loop->hashed;
+	int count = epoll_wait(loop->epoll_fd, events, EVENTS, streams || hashes ? 0 : -1);
+
+	if (count == 0 && hashes)
+		loop->hashed = !script_hash_more(loop->run);
 
 	for (int i = 0; i < count; i++) {
 		enum source source = (enum source)events[i].data.u32;
@@ -273,81 +255,36 @@ static void turn(struct loop *loop, int timeout_ms)
 		handle(loop, source);
 	}
 	if (streams)
-		pump_all(loop->run);
+		streams_pump(loop->run);
+	if (loop->run->terminal.is_on)
+		terminal_after_pump(loop);
 }
 
-static void stop_input(struct relay *relay)
-{
-	if (relay->to_fd > STDERR_FILENO)
-		close(relay->to_fd);
-	relay->from_fd = relay->to_fd = -1;
-	relay->source_eof = relay->sink_gone = true;
-	relay->start = relay->len = 0;
-}
-
-/* The program is gone: nothing is read for it any more, and pid 1 gets its bound. */
+/* The program is gone or killed: nothing is read for it any more, and pid 1 gets its bound. */
 static void begin_dying(struct loop *loop)
 {
 	loop->dying = true;
-	stop_input(&loop->run->in);
+	streams_stop_input(loop->run);
 	loop_unwatch(loop, SOURCE_GRACE);
 	loop_watch(loop, SOURCE_GRACE, loop->grace_fd, EPOLLIN);
 	loop_timer(loop->grace_fd, (uint64_t)UNKILLABLE_WAIT_MS * 1000000);
 	/* an exit that was reported ends the sandbox also when pid 1 lingers */
-	sys_pidfd_send_signal(loop->run->init_pidfd, SIGKILL);
+	place_kill(loop->run);
 }
 
 static void live(struct loop *loop)
 {
 	while (!loop->init_gone && !loop->give_up_wait &&
 	       !(loop->program_gone && loop->run->alone)) {
-		bool busy = watch_streams(loop);
-
-		turn(loop, busy ? 0 : -1);
+		loop_turn(loop);
 		if (loop->run->ready && !loop->mounts_watched)
 			mounts_watch(loop);
-		if (loop->program_gone && !loop->dying)
+		if ((loop->program_gone || loop->run->killed) && !loop->dying)
 			begin_dying(loop);
 	}
 	if (!loop->init_gone && !loop->run->alone)
 		loop->run->end.leftover = "a process of the sandbox cannot be killed "
 					  "(uninterruptible sleep)";
-}
-
-/* With a wall clock the reader's time is bounded by what is left of it, or the grace. */
-static void bound_flush(struct loop *loop)
-{
-	const struct profile *profile = &loop->run->profile;
-	uint64_t now = clock_ns(), grace = profile->time.grace_ms * 1000000 + 1;
-
-	if (profile->time.wall_ms == 0)
-		return;
-	uint64_t end = loop->run->start_ns + profile->time.wall_ms * 1000000;
-	loop_unwatch(loop, SOURCE_WALL);
-	loop_timer(loop->wall_fd, end > now + grace ? end - now : grace);
-	loop_watch(loop, SOURCE_WALL, loop->wall_fd, EPOLLIN);
-}
-
-/* What the pipes hold is passed on; a reader who does not read is waited for
- * until the wall clock or a signal ends that. */
-static void flush(struct loop *loop)
-{
-	struct run *run = loop->run;
-
-	relay_drain(&run->out, output_quota(run));
-	pump_output(run, &run->out);
-	relay_drain(&run->err, output_quota(run));
-	pump_output(run, &run->err);
-	if (relay_done(&run->out) && relay_done(&run->err))
-		return;
-	for (enum source source = SOURCE_LOOK; source < SOURCE_IN_FROM; source++)
-		loop_unwatch(loop, source);
-	bound_flush(loop);
-	while (!loop->give_up_output && !(relay_done(&run->out) && relay_done(&run->err))) {
-		bool busy = watch_streams(loop);
-
-		turn(loop, busy ? 0 : -1);
-	}
 }
 
 static void watch_all(struct loop *loop)
@@ -357,11 +294,31 @@ static void watch_all(struct loop *loop)
 	loop_watch(loop, SOURCE_INIT, run->init_pidfd, EPOLLIN);
 	loop_watch(loop, SOURCE_CONTROL, run->control_fd, EPOLLIN);
 	loop_watch(loop, SOURCE_FAULT, run->fault_fd, EPOLLIN);
+	loop_watch(loop, SOURCE_GATE, run->gate.fd, EPOLLIN);
 	loop_watch(loop, SOURCE_SIGNAL, loop->signal_fd, EPOLLIN);
 	loop_watch(loop, SOURCE_WALL, loop->wall_fd, EPOLLIN);
 	loop_watch(loop, SOURCE_GRACE, loop->grace_fd, EPOLLIN);
 	loop_watch(loop, SOURCE_LOOK, loop->look_fd, EPOLLIN);
 	loop_watch(loop, SOURCE_LATE, loop->late_fd, EPOLLIN);
+}
+
+/*
+ * Whoever lets go of them last takes the sandbox's file systems down, which takes longer than
+ * all else that sbox has left to do: so pid 1 does it, beside the record of the end.
+ */
+static void let_go(struct run *run)
+{
+	int *const fds[] = {&run->notify.proc_fd, &run->sandbox_root_fd};
+
+	if (run->sampling)
+		sampler_free(&run->sampler);
+	run->sampling = false;
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+	run->judge.root_fd = -1;
 }
 
 /* Usage is what the kernel told at the end and the looks saw on the way, whichever is more. */
@@ -391,8 +348,12 @@ void supervise(struct run *run)
 	loop_timer(loop.look_fd, limits_first_look(run));
 	spawn_go(run);
 	live(&loop);
+	let_go(run);
 	finish_usage(&loop);
+	if (run->watch != NULL)
+		watch_finish(run->watch);
 	outcome_exited(run);
-	flush(&loop);
+	streams_flush(&loop);
+	terminal_close(&run->terminal);
 	loop_close(&loop);
 }

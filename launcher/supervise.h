@@ -19,12 +19,17 @@ enum source {
 	SOURCE_GRACE,
 	SOURCE_LATE,
 	SOURCE_MOUNTS,
+	SOURCE_GATE,
 	SOURCE_IN_FROM,
 	SOURCE_IN_TO,
 	SOURCE_OUT_FROM,
 	SOURCE_OUT_TO,
 	SOURCE_ERR_FROM,
 	SOURCE_ERR_TO,
+	SOURCE_KEYS_FROM, /* of a terminal that is not stdin, not stdout and not stderr */
+	SOURCE_KEYS_TO,
+	SOURCE_SCREEN_FROM,
+	SOURCE_SCREEN_TO,
 	SOURCE_MAX
 };
 
@@ -41,6 +46,7 @@ struct loop {
 	bool program_gone; /* its end was reported, or pid 1 is dead */
 	bool dying;        /* waiting for pid 1 to be gone */
 	bool init_gone;
+	bool hashed; /* all of the program is read */
 	bool give_up_wait, give_up_output;
 	uint64_t peak_rss;
 	uint64_t init_user_ns, init_sys_ns; /* pid 1's own, as it reported it */
@@ -53,6 +59,31 @@ void loop_watch(struct loop *loop, enum source source, int fd, uint32_t events);
 /* Once, after so many nanoseconds; 0: never. */
 void loop_timer(int fd, uint64_t ns);
 void loop_unwatch(struct loop *loop, enum source source);
+
+/* supervise.c */
+void loop_turn(struct loop *loop);
+void loop_order(const struct run *run, enum message_kind kind, int status);
+/* A signal to sbox, or the terminal's hangup, ends the run. */
+void loop_cancel(struct loop *loop, int sig);
+
+/* supervise_streams.c: what to wait for (true: something is ready already), and moving it. */
+bool streams_watch(struct loop *loop);
+void streams_pump(struct run *run);
+/* What the program has said to its terminal is shown, as far as that takes no time. */
+void streams_settle(struct run *run);
+void streams_stop_input(struct run *run);
+/* What the pipes hold is passed on; a reader who does not read is waited for until the
+ * wall clock or a signal ends that. */
+void streams_flush(struct loop *loop);
+
+/* supervise_terminal.c: the caller's job control and the program's. */
+void terminal_arrived(struct loop *loop, int master_fd);
+/* The program was executed. */
+void terminal_begin(struct loop *loop);
+void terminal_stopped(struct loop *loop, int sig);
+/* True: nothing of the signal is for the program. */
+bool terminal_signalled(struct loop *loop, int sig);
+void terminal_after_pump(struct loop *loop);
 
 /* supervise_messages.c: everything that is waiting on the control socket and the fault pipe. */
 void loop_control(struct loop *loop);

@@ -10,7 +10,8 @@
 
 enum { NS_A_SECOND = 1000000000 };
 
-/* Signals that are passed on to the program; SIGTSTP and the like act on sbox itself. */
+/* Signals that are passed on to the program; without a terminal SIGTSTP and the like act
+ * on sbox itself. */
 static void forwarded(sigset_t *set)
 {
 	static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT,
@@ -36,6 +37,10 @@ int loop_open(struct loop *loop, struct run *run)
 	for (int i = 0; i < SOURCE_MAX; i++)
 		loop->watches[i].fd = -1;
 	forwarded(&signals);
+	if (run->terminal.is_on) {
+		sigaddset(&signals, SIGTSTP);
+		sigprocmask(SIG_BLOCK, &signals, NULL);
+	}
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	loop->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	loop->wall_fd = new_timer();

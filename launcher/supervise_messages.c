@@ -15,15 +15,24 @@ static void take_fds(struct loop *loop, const struct message *message, const int
 	struct run *run = loop->run;
 
 	if (message->kind == MESSAGE_FDS && count == 2 && run->sandbox_root_fd < 0) {
-		run->sampling = sampler_init(&run->sampler, fds[0]) == 0;
+		run->sandbox_root_fd = run->judge.root_fd = fds[1];
+		if (run->plan.keeper) {
+			close(fds[0]);
+			return;
+		}
+		run->sampling = sampler_init(&run->sampler, fds[0], 0) == 0;
 		run->notify.proc_fd = fds[0];
-		run->sandbox_root_fd = fds[1];
 		return;
 	}
 	if (message->kind == MESSAGE_LISTENER && count == 1 && run->notify.fd < 0) {
 		run->notify.fd = fds[0];
 		notify_start(&run->notify);
 		loop_watch(loop, SOURCE_LISTENER, fds[0], EPOLLIN);
+		return;
+	}
+	if (message->kind == MESSAGE_TERMINAL && count == 1 && run->terminal.is_on &&
+	    run->terminal.master_fd < 0) {
+		terminal_arrived(loop, fds[0]);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -38,6 +47,8 @@ static void take_message(struct loop *loop, const struct message *message, const
 	take_fds(loop, message, fds, count);
 	if (message->kind == MESSAGE_NO_LISTENER)
 		run->no_listener = true;
+	if (message->kind == MESSAGE_STOPPED)
+		terminal_stopped(loop, message->status);
 	if (message->kind != MESSAGE_EXITED || loop->program_gone)
 		return;
 	run->wait_status = message->status;
@@ -50,6 +61,19 @@ static void take_message(struct loop *loop, const struct message *message, const
 	run->end.usage.written_bytes = message->written_blocks * 512;
 	loop->peak_rss = message->peak_rss_kb * 1024;
 	loop->program_gone = true;
+	/* written before the exit, but not always seen before it */
+	loop_fault(loop);
+}
+
+/* Without it nobody hears of the program's end, nor answers what the filter asks. */
+static void lose_control(struct loop *loop)
+{
+	struct run *run = loop->run;
+
+	if (!run->ended && !loop->program_gone)
+		run->end.message = arena_printf(run->arena, "cannot read what pid 1 tells: %s",
+						strerror(errno));
+	outcome_kill(run, END_SBOX_ERROR, NULL);
 }
 
 /* All that is waiting; descriptors come close-on-exec. */
@@ -70,8 +94,11 @@ void loop_control(struct loop *loop)
 		size_t count = 0;
 
 		if (len <= 0) {
-			if (len == 0 || (errno != EAGAIN && errno != EINTR))
-				loop_unwatch(loop, SOURCE_CONTROL);
+			if (len < 0 && (errno == EAGAIN || errno == EINTR))
+				return;
+			if (len < 0)
+				lose_control(loop);
+			loop_unwatch(loop, SOURCE_CONTROL);
 			return;
 		}
 		const struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
@@ -96,8 +123,19 @@ void loop_fault(struct loop *loop)
 		else if (run->fault.errnum == 0)
 			run->fault = fault;
 	}
-	if (len >= 0 || errno != EAGAIN)
-		loop_unwatch(loop, SOURCE_FAULT);
+	if (len < 0 && errno == EAGAIN)
+		return;
+	loop_unwatch(loop, SOURCE_FAULT);
+	if (len != 0 || !run->ready || run->fault.errnum != 0)
+		return;
+	/* the pipe closed itself at exec */
+	place_first_pid(run);
+	notify_first_exec(&run->notify);
+	if (run->terminal.is_on)
+		/* which comes after the terminal was sent */
+		loop_control(loop);
+	if (run->terminal.is_on && !loop->program_gone)
+		terminal_begin(loop);
 }
 
 static void raise_to(uint64_t *value, const struct timeval *time, uint64_t less)

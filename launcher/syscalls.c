@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "nearest.h"
+#include "uapi.h"
 
 /*
  * Calls that libseccomp 2.5.4 has no name for. From 424 on a number is the same
@@ -15,7 +16,7 @@ static const struct {
 	const char *name;
 	int number;
 } recent[] = {
-#ifdef __x86_64__
+#if SBOX_AUDIT_ARCH == AUDIT_ARCH_X86_64
 	{"uretprobe", 335},         {"uprobe", 336},
 #endif
 	{"cachestat", 451},         {"fchmodat2", 452},        {"map_shadow_stack", 453},
@@ -41,8 +42,9 @@ static int recent_number(const char *name)
 
 int syscall_number(const char *name)
 {
-	/* Negative also for a call that only another architecture has. */
-	int number = seccomp_syscall_resolve_name(name);
+	/* Negative also for a call that only another architecture has. libseccomp's tokens are
+	 * the kernel's AUDIT_ARCH numbers. */
+	int number = seccomp_syscall_resolve_name_arch(SBOX_AUDIT_ARCH, name);
 
 	if (number < 0)
 		number = recent_number(name);

@@ -4,6 +4,18 @@
 
 /* Kernel interface constants newer than Debian 12's headers, with the version that brought them. */
 
+/* The one architecture whose calls this build filters. Given from outside when the table of
+ * another machine is being made (gen_syscalls.c). */
+#if defined(SBOX_AUDIT_ARCH)
+#elif defined(__x86_64__) && defined(__LP64__)
+#define SBOX_AUDIT_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__) && defined(__LP64__)
+#define SBOX_AUDIT_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "sbox knows the system calls of 64-bit x86-64 and aarch64 only"
+#endif
+
+#include <linux/audit.h>
 #include <linux/sched.h>
 #include <stdint.h>
 
@@ -23,15 +35,6 @@ struct sbox_landlock_ruleset_attr {
 /* seccomp(2): 5.19; without it a signal to a waiting task restarts the notification. */
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
-#endif
-
-/* The one architecture whose calls this build filters. */
-#if defined(__x86_64__)
-#define SBOX_AUDIT_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define SBOX_AUDIT_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "sbox knows the system calls of x86-64 and aarch64 only"
 #endif
 
 #ifndef CLONE_INTO_CGROUP
