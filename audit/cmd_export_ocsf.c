@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "cmd_time.h"
+#include "record.h"
 
 /*
- * OCSF 1.3, class 1007 Process Activity: 100701 Launch, 100702 Terminate. A
+ * OCSF 1.4, class 1007 Process Activity: 100701 Launch, 100702 Terminate. A
  * run's id is the uid of the process and what ties the two events together. What
  * the class has no place for is in `unmapped`, as the record has it.
  */
@@ -99,9 +100,9 @@ static json_t *actor_object(const struct event *event)
 	return actor;
 }
 
-static const json_t *program_file(const struct event *event)
+static const json_t *program_in(const json_t *record)
 {
-	const json_t *files = json_object_get(event->start, "files"), *file;
+	const json_t *files = json_object_get(record, "files"), *file;
 	size_t i;
 
 	json_array_foreach((json_t *)files, i, file)
@@ -112,6 +113,14 @@ static const json_t *program_file(const struct event *event)
 			return file;
 	}
 	return NULL;
+}
+
+/* The end has it where its hash was not known at the start. */
+static const json_t *program_file(const struct event *event)
+{
+	const json_t *file = event->activity == TERMINATE ? program_in(event->end) : NULL;
+
+	return file != NULL ? file : program_in(event->start);
 }
 
 static json_t *process_object(const struct event *event)
@@ -161,7 +170,7 @@ static json_t *metadata_object(const struct event *event, const json_t *record)
 	const char *part = event->activity == LAUNCH ? "start" : "end", *key;
 	json_t *labels = json_array(), *value, *from = json_object_get(event->start, "labels");
 	json_t *metadata =
-		json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:s, s:o, s:s}", "version", "1.3.0",
+		json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:s, s:o, s:s}", "version", "1.4.0",
 			  "log_name", "sbox", "product", "name", "sbox", "vendor_name", "sbox",
 			  "version", SBOX_VERSION, "correlation_uid", event->run, "uid",
 			  json_string(arena_printf(event->arena, "%s.%s", event->run, part)),
@@ -195,6 +204,26 @@ static json_t *unmapped_object(const json_t *record, int activity)
 	return unmapped;
 }
 
+static void put_status(json_t *object, bool is_fine)
+{
+	json_object_set_new(object, "status_id",
+			    json_integer(is_fine ? STATUS_SUCCESS : STATUS_FAILURE));
+	json_object_set_new(object, "status", json_string(is_fine ? "Success" : "Failure"));
+}
+
+/* The launch itself failed. */
+static bool is_never_run(const json_t *end)
+{
+	static const enum end_kind kinds[] = {END_DENIED_START, END_SBOX_ERROR, END_NOT_EXECUTABLE,
+					      END_NOT_FOUND};
+	const char *kind = json_string_value(json_object_get(json_object_get(end, "end"), "kind"));
+
+	for (size_t i = 0; kind != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kind, end_kind_names[kinds[i]]) == 0)
+			return true;
+	return false;
+}
+
 static void put_outcome(const struct event *event, json_t *object)
 {
 	const json_t *end = json_object_get(event->end, "end");
@@ -209,9 +238,7 @@ static void put_outcome(const struct event *event, json_t *object)
 		json_integer(is_exit && is_quiet ? SEVERITY_INFORMATIONAL : SEVERITY_LOW));
 	json_object_set_new(object, "severity",
 			    json_string(is_exit && is_quiet ? "Informational" : "Low"));
-	json_object_set_new(object, "status_id",
-			    json_integer(is_fine ? STATUS_SUCCESS : STATUS_FAILURE));
-	json_object_set_new(object, "status", json_string(is_fine ? "Success" : "Failure"));
+	put_status(object, is_fine);
 	put_text(event, object, "status_code", end, "kind");
 	put_text(event, object, "status_detail", end, "message");
 	put_number(object, "exit_code", end, is_exit ? "code" : "status");
@@ -242,7 +269,7 @@ static void put_event(struct event event)
 	if (is_launch) {
 		json_object_set_new(object, "severity_id", json_integer(SEVERITY_INFORMATIONAL));
 		json_object_set_new(object, "severity", json_string("Informational"));
-		json_object_set_new(object, "status_id", json_integer(STATUS_SUCCESS));
+		put_status(object, !is_never_run(event.end));
 	} else {
 		put_outcome(&event, object);
 	}

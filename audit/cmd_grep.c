@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd_read.h"
 
-#include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cmd_tally.h"
 
 /*
  * Looks through what is known of runs: arguments, programs executed, refusals,
@@ -12,7 +13,7 @@
  * a terminal.
  */
 
-enum { ARENA_RUNS = 64 };
+enum { ARENA_RUNS = 64, KEPT_BYTES = 4 << 20, NEEDED_MAX = 8 };
 enum place { IN_ARGV = 1, IN_EXECS = 2, IN_DENIALS = 4, IN_SCRIPT = 8, IN_OUTPUT = 16 };
 
 static const struct {
@@ -30,9 +31,12 @@ struct grep {
 	struct arena arena; /* of one run */
 	regex_t regex;
 	unsigned int places;
-	char needed[64]; /* stands in the line of every record that matches, as it is; or "" */
+	char needed[NEEDED_MAX][64]; /* each stands in every record that matches, as it is */
+	size_t needed_count;
 	const struct index_row *row;
-	uint64_t found; /* in this run */
+	uint64_t found;       /* in this run */
+	size_t kept_bytes;    /* of kept text in the arena */
+	struct tally without; /* names of kept text that does not match */
 };
 
 static bool has_bytes(const char *data, size_t len, const char *word, bool ignore_case)
@@ -114,41 +118,36 @@ static void look_at_argv(struct grep *grep, const char *where, const json_t *arg
 	free(all);
 }
 
-static void look_at_kept(struct grep *grep, const char *where, const json_t *object)
+/* Kept text is named by what is in it: what did not match once is not read again. */
+static void look_at_kept(struct grep *grep, struct bytes list)
 {
-	const char *name = kept_name(object);
+	struct index_kept kept;
 
-	if (name != NULL)
-		look_at_text(grep, where, kept_read(&grep->arena, &grep->index->log->store, name));
+	while (index_kept_next(&list, &kept)) {
+		bool is_script = kept.letter == INDEX_KEPT_SCRIPT;
+		struct bytes name = {kept.name, strlen(kept.name)};
+		uint64_t before = grep->found;
+
+		if ((grep->places & (is_script ? IN_SCRIPT : IN_OUTPUT)) == 0 ||
+		    (is_script && tally_has(&grep->without, name)))
+			continue;
+		struct bytes text = kept_read(&grep->arena, &grep->index->log->store, kept.name);
+		grep->kept_bytes += text.len;
+		look_at_text(grep, kept.where, text);
+		if (is_script && grep->found == before)
+			tally_add(&grep->without, name, 1);
+	}
 }
 
-/* One member of a record; most of a record is never parsed. */
-static json_t *member(struct span line, const char *key)
+/* One member of what the index has, or of the record; most of it is never parsed. */
+static json_t *member(struct bytes members, const char *key)
 {
-	return line.at == NULL ? NULL : scan_parse(scan_find(line, key));
+	return members.len == 0 ? NULL : scan_parse(index_member(members, key));
 }
 
-static void look_at_files(struct grep *grep, struct span line)
+static void look_at_denials(struct grep *grep, struct bytes members)
 {
-	json_t *files = member(line, "files"), *file;
-	size_t i;
-
-	json_array_foreach(files, i, file)
-		look_at_kept(grep, text_member(&grep->arena, file, "kind"), file);
-	json_decref(files);
-}
-
-static void look_at_stream(struct grep *grep, struct span line, const char *key)
-{
-	json_t *stream = member(line, key);
-
-	look_at_kept(grep, key, stream);
-	json_decref(stream);
-}
-
-static void look_at_denials(struct grep *grep, struct span line)
-{
-	json_t *denials = member(line, "denials"), *denial;
+	json_t *denials = member(members, "denials"), *denial;
 	struct arena *arena = &grep->arena;
 	size_t i;
 
@@ -165,9 +164,9 @@ static void look_at_denials(struct grep *grep, struct span line)
 	json_decref(denials);
 }
 
-static void look_at_execs(struct grep *grep, struct span line)
+static void look_at_execs(struct grep *grep, struct bytes members)
 {
-	json_t *execs = member(line, "execs"), *exec;
+	json_t *execs = member(members, "execs"), *exec;
 	size_t i;
 
 	json_array_foreach(execs, i, exec)
@@ -182,41 +181,62 @@ static void look_at_execs(struct grep *grep, struct span line)
 	json_decref(execs);
 }
 
-/* Most lines of a log can be told from a match by a word that has to be in them. */
-static bool may_match(const struct grep *grep, struct span line)
+/* Most records can be told from a match by the words that have to be in them. */
+static bool may_match(const struct grep *grep, struct bytes text)
 {
-	if (line.at == NULL)
-		return false;
-	return grep->needed[0] == '\0' || memmem(line.at, line.len, "\"base64\"", 8) != NULL ||
-	       has_bytes(line.at, line.len, grep->needed, grep->query->ignore_case);
+	bool has_all = text.len > 0;
+
+	for (size_t i = 0; i < grep->needed_count && has_all; i++)
+		has_all = has_bytes(text.data, text.len, grep->needed[i], grep->query->ignore_case);
+	return has_all || (text.len > 0 && memmem(text.data, text.len, "\"base64\"", 8) != NULL);
+}
+
+/* Members of a record from the index; of one that is too long for it, from the log. */
+static struct bytes members_of(struct grep *grep, struct index_ref ref,
+			       const struct index_place *place)
+{
+	struct bytes members = index_json(grep->index, ref);
+	struct span line = {0};
+
+	if (members.len == 0)
+		line = index_line(grep->index, place);
+	if (line.len > 1 && line.at[0] == '{')
+		return (struct bytes){line.at + 1, line.len - 1};
+	return members;
+}
+
+static void look_at_arguments(struct grep *grep)
+{
+	const struct index_row *row = grep->row;
+	struct bytes members = members_of(grep, row->start_json, &row->start);
+
+	if (!may_match(grep, members))
+		return;
+	json_t *argv = member(members, "argv");
+
+	look_at_argv(grep, "argv", argv);
+	json_decref(argv);
 }
 
 static void look_at_run(struct grep *grep)
 {
+	const struct index_row *row = grep->row;
 	unsigned int places = grep->places;
-	struct span start = index_line(grep->index, &grep->row->start);
-	struct span end = index_line(grep->index, &grep->row->end);
 
-	if ((places & IN_ARGV) && may_match(grep, start)) {
-		json_t *argv = member(start, "argv");
+	if (places & IN_ARGV)
+		look_at_arguments(grep);
+	if (places & (IN_EXECS | IN_DENIALS)) {
+		struct bytes members = members_of(grep, row->end_search, &row->end);
+		bool may = may_match(grep, members);
 
-		look_at_argv(grep, "argv", argv);
-		json_decref(argv);
+		if (may && (places & IN_EXECS))
+			look_at_execs(grep, members);
+		if (may && (places & IN_DENIALS))
+			look_at_denials(grep, members);
 	}
-	if ((places & (IN_EXECS | IN_DENIALS)) && may_match(grep, end)) {
-		if (places & IN_EXECS)
-			look_at_execs(grep, end);
-		if (places & IN_DENIALS)
-			look_at_denials(grep, end);
-	}
-	if (places & IN_SCRIPT) {
-		look_at_files(grep, start);
-		look_at_files(grep, end);
-	}
-	if (places & IN_OUTPUT) {
-		look_at_stream(grep, end, "stdout");
-		look_at_stream(grep, end, "stderr");
-		look_at_stream(grep, end, "stdin");
+	if (places & (IN_SCRIPT | IN_OUTPUT)) {
+		look_at_kept(grep, index_text(grep->index, row->start_kept));
+		look_at_kept(grep, index_text(grep->index, row->end_kept));
 	}
 }
 
@@ -238,22 +258,21 @@ static bool parse_places(const char *text, unsigned int *ret)
 	return *ret != 0;
 }
 
-/* The longest piece of the word that no JSON text writes in another way. */
+/* The pieces of the word that no JSON text writes in another way. */
 static void find_needed(struct grep *grep)
 {
 	const char *at = grep->query->word;
-	size_t best = 1, len;
+	size_t len;
 
-	for (; *at != '\0'; at += len + (at[len] != '\0')) {
+	for (; *at != '\0' && grep->needed_count < NEEDED_MAX; at += len + (at[len] != '\0')) {
 		len = 0;
 		while (at[len] > ' ' && at[len] < 127 && at[len] != '"' && at[len] != '\\' &&
-		       len + 1 < sizeof(grep->needed))
+		       len + 1 < sizeof(grep->needed[0]))
 			len++;
-		if (len <= best)
+		if (len < 2)
 			continue;
-		memcpy(grep->needed, at, len);
-		grep->needed[len] = '\0';
-		best = len;
+		memcpy(grep->needed[grep->needed_count], at, len);
+		grep->needed[grep->needed_count++][len] = '\0';
 	}
 }
 
@@ -292,8 +311,11 @@ static uint64_t grep_rows(struct grep *grep)
 			list_print_json(grep->index, grep->row);
 		else if (grep->found > 0 && grep->query->files_only)
 			printf("%.*s\n", INDEX_RUN, grep->row->run);
-		if (grep->found > 0 || i % ARENA_RUNS == 0)
+		/* a block of the arena costs more than a run does */
+		if (grep->kept_bytes > KEPT_BYTES || i % ARENA_RUNS == 0) {
 			arena_free(&grep->arena);
+			grep->kept_bytes = 0;
+		}
 	}
 	free(rows);
 	return found;
@@ -318,6 +340,7 @@ int grep_main(int argc, char **argv)
 	rc = grep_rows(&grep) > 0 ? EXIT_OK : EXIT_BAD;
 	if (index_status(&index) != EXIT_OK)
 		rc = EXIT_BAD;
+	tally_free(&grep.without);
 	index_close(&index);
 	arena_free(&arena);
 	if (query.is_regex)

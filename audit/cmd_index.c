@@ -104,6 +104,32 @@ struct bytes index_json(const struct index *index, struct index_ref ref)
 	return piece(&index->json, ref);
 }
 
+/* A list that somebody changed ends early. */
+bool index_kept_next(struct bytes *list, struct index_kept *ret)
+{
+	size_t where = list->len < 2 ? 0 : strnlen(list->data + 1, list->len - 1);
+	size_t name =
+		where + 2 >= list->len ? 0 : strnlen(list->data + where + 2, list->len - where - 2);
+
+	if (name == 0 || where + name + 3 > list->len)
+		return false;
+	*ret = (struct index_kept){list->data[0], list->data + 1, list->data + where + 2};
+	list->data += where + name + 3;
+	list->len -= where + name + 3;
+	return true;
+}
+
+struct span index_member(struct bytes members, const char *key)
+{
+	struct scan scan = {.at = members.data, .end = members.data + members.len};
+	struct span name, value;
+
+	while (scan_member(&scan, &name, &value))
+		if (span_is(name, key))
+			return value;
+	return (struct span){0};
+}
+
 static struct span map_segment(struct index *index, size_t at)
 {
 	const struct store_segment *segment = &index->log->segments.item[at];

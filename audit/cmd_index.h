@@ -9,12 +9,12 @@
 #include "cmd_scan.h"
 
 /*
- * One row a run, with all that list, the filters and stats need, so that a
+ * One row a run, with all that list, the filters, stats and grep need, so that a
  * question does not read the log. In the store's folder index/:
  *
  *   rows   a page with struct index_head, then struct index_row, in order of the log
  *   text   strings of the rows, already safe for a terminal
- *   json   members of --json, ready to print
+ *   json   members of --json, ready to print; members of records that grep looks at
  *   lock   flock while one of them is opened and brought up to date
  *
  * It is a copy and nothing more: verify never looks at it, and it is made again
@@ -23,7 +23,7 @@
  * in memory, for the one question.
  */
 
-enum { INDEX_VERSION = 1, INDEX_RUN = 26, INDEX_PROGRAM_WIDTH = 48 };
+enum { INDEX_VERSION = 2, INDEX_RUN = 26, INDEX_PROGRAM_WIDTH = 48 };
 enum { INDEX_HAS_START = 1, INDEX_HAS_END = 2, INDEX_IS_CORE = 4 };
 
 /* A piece of text or json. */
@@ -49,6 +49,8 @@ struct index_row {
 	struct index_ref user, profile, program;              /* safe text */
 	struct index_ref labels;                              /* key NUL value NUL ... */
 	struct index_ref start_json, end_json;
+	struct index_ref end_search;           /* execs and denials, as the record has them */
+	struct index_ref start_kept, end_kept; /* index_kept_next() */
 	struct index_place start, end;
 };
 
@@ -62,6 +64,9 @@ struct index_head {
 	char last_sha256[65];
 	uint64_t bad; /* lines that were no records */
 };
+
+/* What a record calls kept, in text: letter, where NUL name NUL. */
+enum { INDEX_KEPT_SCRIPT = 's', INDEX_KEPT_OUTPUT = 'o' };
 
 /* A file that grows: what is in it, and what is still to be written. */
 struct index_area {
@@ -103,6 +108,15 @@ int index_status(const struct index *index);
 struct bytes index_text(const struct index *index, struct index_ref ref);
 struct bytes index_json(const struct index *index, struct index_ref ref);
 
+/* The next thing kept of a list, which gets shorter; false at its end. */
+struct index_kept {
+	char letter;              /* INDEX_KEPT_ */
+	const char *where, *name; /* "script", "stdout"; "output/NAME" */
+};
+bool index_kept_next(struct bytes *list, struct index_kept *ret);
+/* A member of json text; .at NULL: there is none of that name. */
+struct span index_member(struct bytes members, const char *key);
+
 /* The record itself: as a line, or parsed; NULL when it is not there. */
 struct span index_line(struct index *index, const struct index_place *place);
 json_t *index_record(struct index *index, const struct index_place *place);
@@ -129,7 +143,7 @@ bool index_build(struct index *index);
 /* cmd_index_row.c: what is taken from a record. */
 struct index_fields {
 	struct span type, run, time, who, argv, profile, labels, end, usage, denials, dropped;
-	struct span out, err, seq;
+	struct span out, err, in, seq, files, execs;
 };
 /* The command, as far as it fits into so many columns. */
 const char *index_program_text(struct arena *arena, const json_t *argv, size_t columns);

@@ -116,6 +116,8 @@ static bool find_fields(struct span line, struct index_fields *ret)
 		{"usage", &ret->usage},   {"denials", &ret->denials},
 		{"stdout", &ret->out},    {"stderr", &ret->err},
 		{"seq", &ret->seq},       {"denials_dropped", &ret->dropped},
+		{"stdin", &ret->in},      {"files", &ret->files},
+		{"execs", &ret->execs},
 	};
 	struct scan scan = scan_object(line);
 	struct span key, value;

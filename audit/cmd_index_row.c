@@ -88,6 +88,69 @@ static void put_members(struct index *index, json_t *object, struct index_ref *r
 	json_decref(object);
 }
 
+static void write_kept(FILE *out, char letter, const char *where, const json_t *object)
+{
+	const char *name = kept_name(object);
+
+	if (name != NULL && name[0] != '\0')
+		fprintf(out, "%c%s%c%s%c", letter, where, 0, name, 0);
+}
+
+static void write_kept_stream(FILE *out, const char *where, struct span value)
+{
+	json_t *stream = scan_parse(scan_find(value, "kept"));
+
+	if (json_is_string(stream) && json_string_length(stream) > 0)
+		fprintf(out, "%c%s%c%s%c", INDEX_KEPT_OUTPUT, where, 0, json_string_value(stream),
+			0);
+	json_decref(stream);
+}
+
+/* Program text and output, so that a search opens what is there and nothing else. */
+static void put_kept(struct index *index, const struct index_fields *fields, struct index_ref *ret)
+{
+	json_t *files = scan_parse(fields->files), *file;
+	char *all = NULL;
+	size_t len = 0, i;
+	FILE *out = open_memstream(&all, &len);
+
+	if (out == NULL)
+		abort();
+	json_array_foreach(files, i, file)
+	{
+		write_kept(out, INDEX_KEPT_SCRIPT, text_member(&index->arena, file, "kind"), file);
+	}
+	json_decref(files);
+	write_kept_stream(out, "stdout", fields->out);
+	write_kept_stream(out, "stderr", fields->err);
+	write_kept_stream(out, "stdin", fields->in);
+	fclose(out);
+	if (len > 0)
+		index_put(&index->text, all, len, ret);
+	free(all);
+}
+
+/* As they are in the record: a search reads them closer together than the log has them. */
+static void put_search(struct index *index, const struct index_fields *fields,
+		       struct index_ref *ret)
+{
+	const struct span parts[] = {
+		{"\"execs\":", 8}, fields->execs, {",\"denials\":", 11}, fields->denials};
+	char *all = NULL;
+	size_t len = 0;
+	FILE *out = fields->execs.at != NULL && fields->denials.at != NULL
+			    ? open_memstream(&all, &len)
+			    : NULL;
+
+	if (out == NULL)
+		return;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		fwrite_unlocked(parts[i].at, 1, parts[i].len, out);
+	fclose(out);
+	index_put(&index->json, all, len, ret);
+	free(all);
+}
+
 static void set(json_t *object, const char *key, json_t *value)
 {
 	json_object_set_new(object, key, value != NULL ? value : json_null());
@@ -117,6 +180,7 @@ void index_row_start(struct index *index, struct index_row *row, const struct in
 	put_text(index, profile_text, &index->profile, &row->profile);
 	put_text(index, program, NULL, &row->program);
 	put_labels(index, row, labels);
+	put_kept(index, fields, &row->start_kept);
 	json_t *object = json_object();
 	set(object, "time", scan_parse(fields->time));
 	set(object, "user", user);
@@ -194,4 +258,6 @@ void index_row_end(struct index *index, struct index_row *row, const struct inde
 	set(object, "denials_dropped", scan_parse(fields->dropped));
 	json_decref(denials);
 	put_members(index, object, &row->end_json);
+	put_search(index, fields, &row->end_search);
+	put_kept(index, fields, &row->end_kept);
 }

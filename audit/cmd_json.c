@@ -9,6 +9,13 @@ struct target {
 	const char *escaped; /* letters that are written as \u00xx */
 };
 
+static bool is_escaped(const char *escaped, char letter)
+{
+	while (*escaped != '\0' && *escaped != letter)
+		escaped++;
+	return *escaped != '\0';
+}
+
 static int write_part(const char *text, size_t len, void *context)
 {
 	const struct target *target = context;
@@ -16,7 +23,7 @@ static int write_part(const char *text, size_t len, void *context)
 	while (len > 0) {
 		size_t plain = 0;
 
-		while (plain < len && strchr(target->escaped, text[plain]) == NULL)
+		while (plain < len && !is_escaped(target->escaped, text[plain]))
 			plain++;
 		fwrite_unlocked(text, 1, plain, target->out);
 		if (plain == len)

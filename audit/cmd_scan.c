@@ -91,12 +91,12 @@ static bool skip_value(struct scan *scan)
 
 struct scan scan_object(struct span object)
 {
-	struct scan scan = {.at = object.at, .end = object.at + object.len};
+	struct scan scan = {.at = object.at, .is_bad = object.at == NULL};
 
-	if (object.at == NULL)
-		scan.is_bad = true;
-	else
-		skip_letter(&scan, '{');
+	if (scan.is_bad)
+		return scan;
+	scan.end = object.at + object.len;
+	skip_letter(&scan, '{');
 	return scan;
 }
 

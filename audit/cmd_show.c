@@ -30,7 +30,7 @@ static void print_run(struct show *show, const struct found *found, const char *
 	show_field(show, "state", "%s%s", state,
 		   strcmp(state, "unfinished") == 0 ? ": sbox died or the machine stopped" : "");
 	if (found->start != NULL)
-		show_start(show, found->start);
+		show_start(show, found->start, found->end);
 	if (found->end != NULL)
 		show_end(show, found->end);
 	if (found->start != NULL)

@@ -14,8 +14,10 @@ struct show {
 void show_field(struct show *show, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-void show_start(struct show *show, const json_t *start);
+void show_start(struct show *show, const json_t *start, const json_t *end);
 void show_enforced(struct show *show, const json_t *start);
+/* run.end's "network"; nothing when it is null. */
+void show_network(struct show *show, const json_t *network);
 void show_end(struct show *show, const json_t *end);
 /* Kept program text and output. Either record may be NULL. */
 void show_kept(struct show *show, const json_t *start, const json_t *end);

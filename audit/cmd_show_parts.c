@@ -58,18 +58,33 @@ static void show_labels(struct show *show, const json_t *labels)
 			   text_value(show->arena, value));
 }
 
-static void show_files(struct show *show, const json_t *files)
+static bool is_among(const json_t *files, const json_t *sought)
 {
 	const json_t *file;
 	size_t i;
 
 	json_array_foreach((json_t *)files, i, file)
+	{
+		if (json_equal(json_object_get(file, "kind"), json_object_get(sought, "kind")) &&
+		    json_equal(json_object_get(file, "path"), json_object_get(sought, "path")))
+			return true;
+	}
+	return false;
+}
+
+/* A program whose hash was taken beside the run is in both records, and whole in the later. */
+static void show_files(struct show *show, const json_t *files, const json_t *later)
+{
+	const json_t *file;
+	size_t i;
+
+	json_array_foreach((json_t *)files, i, file) if (!is_among(later, file))
 		show_field(show, member(show, file, "kind"), "%s  %s bytes  sha256 %s",
 			   member(show, file, "path"), member(show, file, "bytes"),
 			   member(show, file, "sha256"));
 }
 
-void show_start(struct show *show, const json_t *start)
+void show_start(struct show *show, const json_t *start, const json_t *end)
 {
 	const json_t *profile = json_object_get(start, "profile");
 
@@ -84,7 +99,7 @@ void show_start(struct show *show, const json_t *start)
 	show_field(show, "profile", "%s  %s  sha256 %s", member(show, profile, "name"),
 		   member(show, profile, "path"), member(show, profile, "sha256"));
 	show_labels(show, json_object_get(start, "labels"));
-	show_files(show, json_object_get(start, "files"));
+	show_files(show, json_object_get(start, "files"), json_object_get(end, "files"));
 	show_field(show, "environment", "%s",
 		   text_arguments(show->arena, json_object_get(start, "environment")));
 }
@@ -162,7 +177,7 @@ void show_end(struct show *show, const json_t *record)
 {
 	const json_t *end = json_object_get(record, "end");
 
-	show_files(show, json_object_get(record, "files"));
+	show_files(show, json_object_get(record, "files"), NULL);
 	show_field(show, "ended", "%s", member(show, record, "time"));
 	show_field(show, "end", "%s, exit status of sbox %s%s", text_end(show->arena, record),
 		   member(show, end, "status"),
@@ -173,4 +188,5 @@ void show_end(struct show *show, const json_t *record)
 	show_usage(show, json_object_get(record, "usage"));
 	show_denials(show, record);
 	show_execs(show, record);
+	show_network(show, json_object_get(record, "network"));
 }

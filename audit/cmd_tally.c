@@ -58,6 +58,11 @@ uint64_t tally_add(struct tally *tally, struct bytes text, uint64_t count)
 	return item->number;
 }
 
+bool tally_has(struct tally *tally, struct bytes text)
+{
+	return tally->size > 0 && find(tally, text)->text != NULL;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct tally_item *left = a, *right = b;

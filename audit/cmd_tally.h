@@ -21,6 +21,7 @@ struct tally {
 
 /* Gives the text's number. */
 uint64_t tally_add(struct tally *tally, struct bytes text, uint64_t count);
+bool tally_has(struct tally *tally, struct bytes text);
 /* The most frequent first, then by text; nothing can be added any more. How many there are. */
 size_t tally_sort(struct tally *tally);
 size_t tally_sort_by_number(struct tally *tally);

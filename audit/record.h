@@ -67,6 +67,13 @@ struct record_file {
 	bool truncated;   /* the kept copy holds only the first bytes */
 };
 
+/* The program's own terminal. */
+struct record_terminal {
+	bool is_on;
+	bool stream[3]; /* which of stdin, stdout, stderr it is: all output to it is one stream */
+	unsigned int rows, columns; /* at the start */
+};
+
 struct record_label {
 	const char *key, *value;
 };
@@ -77,6 +84,7 @@ struct run_start {
 	struct record_who who;
 	const char *const *argv; /* already redacted; NULL-terminated */
 	uint64_t argc;
+	struct record_terminal terminal;
 	const char *cwd;        /* caller's */
 	const char *inside_cwd; /* program's */
 	uid_t inner_uid, outer_uid;
@@ -106,10 +114,18 @@ struct record_step {
 	uint64_t bytes;
 };
 
+/* The size of the program's terminal from some time after the start on. */
+struct record_size {
+	uint64_t at_us;
+	unsigned int rows, columns;
+};
+
 /* A few steps are in the record itself, many in a file beside the output. */
 struct record_timing {
 	const struct record_step *steps;
 	size_t step_count;
+	const struct record_size *sizes; /* changes of a terminal's size */
+	size_t size_count;
 	char sha256[65];  /* of the file's text; "" without a file */
 	const char *kept; /* its name in the store, or NULL */
 };
@@ -131,6 +147,50 @@ struct record_exec {
 	const char *const *argv; /* redacted, cut; NULL-terminated */
 	pid_t pid;               /* inside */
 	uint64_t count;
+};
+
+/* What a gate told of a name that was asked for. */
+struct record_name {
+	const char *name;    /* printable, cut */
+	const char *verdict; /* "answered", "not_allowed", ... */
+	const char *rule;    /* as the profile has it; NULL: none decided */
+	uint64_t count;
+};
+
+/* One connection, or (count > 1) several to the same place that ended in the same way. */
+struct record_connection {
+	uint64_t time_ns;    /* UNKNOWN when it stands for several */
+	const char *name;    /* NULL: an address was asked for */
+	const char *asked;   /* what the program connected to; published: who connected */
+	const char *dialled; /* NULL: nobody was */
+	uint64_t asked_port, dialled_port;
+	const char *server_name; /* that the program said in TLS or HTTP, or NULL */
+	const char *rule;
+	const char *ended; /* "finished", "no_rule", ... */
+	bool published;
+	int errnum;
+	uint64_t count, ms, dial_us, sent, received;
+};
+
+/* Something that the sandbox's own network refused. */
+struct record_attempt {
+	const char *protocol; /* "tcp", "udp" */
+	const char *name;     /* whose address it is, or NULL */
+	const char *address;  /* NULL: all that found no room */
+	uint64_t port, count;
+};
+
+struct record_network {
+	const char *gate; /* "served", "lost", "not_ready" */
+	const struct record_name *names;
+	const struct record_connection *connections, *more;
+	const struct record_attempt *attempts;
+	size_t name_count, connection_count, more_count, attempt_count;
+	struct {
+		uint64_t names, names_refused, names_dropped, wildcard_names, wildcard_bytes;
+		uint64_t connections, connections_refused, connections_dropped, connections_most;
+		uint64_t attempts, sent, received;
+	} totals;
 };
 
 struct record_usage {
@@ -161,7 +221,8 @@ struct run_end {
 	const struct record_exec *execs;
 	size_t exec_count;
 	uint64_t execs_total; /* all, also those beyond the table; UNKNOWN when not watched */
-	const struct record_file *files; /* what only the end knows: stdin as the script */
+	const struct record_network *network; /* NULL: the run had no gate */
+	const struct record_file *files;      /* what only the end knows: see script_finish() */
 	size_t file_count;
 };
 

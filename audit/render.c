@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record.h"
 
+#include <string.h>
+
 #include "render_parts.h"
 
 /* What was asked for: a part of run.start and of the result. */
@@ -23,6 +25,17 @@ static void render_outcome(struct json *json, const struct run_end *end)
 	render_usage(json, &end->usage);
 	render_denials(json, end);
 	render_execs(json, end);
+	render_network(json, end->network);
+}
+
+/* A program whose hash was not known at the start is in the end's list too. */
+static bool is_told_later(const struct record_file *file, const struct run_end *end)
+{
+	for (size_t i = 0; end != NULL && i < end->file_count; i++)
+		if (strcmp(file->kind, "program") == 0 &&
+		    strcmp(file->kind, end->files[i].kind) == 0)
+			return true;
+	return false;
 }
 
 /* The start knows most of them, the end the rest; either may be NULL. */
@@ -32,7 +45,8 @@ static void render_files(struct json *json, const struct run_start *start,
 	json_put_key(json, "files");
 	json_array_begin(json);
 	for (size_t i = 0; start != NULL && i < start->file_count; i++)
-		render_file(json, &start->files[i]);
+		if (!is_told_later(&start->files[i], end))
+			render_file(json, &start->files[i]);
 	for (size_t i = 0; end != NULL && i < end->file_count; i++)
 		render_file(json, &end->files[i]);
 	json_array_end(json);
@@ -48,6 +62,7 @@ char *render_start(struct arena *arena, const struct run_start *start)
 	render_text(&json, "run", start->run);
 	render_time(&json, "time", start->time_ns);
 	render_request(&json, start);
+	render_terminal(&json, &start->terminal);
 	render_list(&json, "environment", start->environment);
 	render_files(&json, start, NULL);
 	render_items(&json, start->items, start->item_count);

@@ -143,12 +143,23 @@ void render_timing(struct json *json, const struct record_timing *timing)
 		json_array_end(json);
 	}
 	json_array_end(json);
+	/* [microseconds since the start, rows, columns] */
+	json_put_key(json, "sizes");
+	json_array_begin(json);
+	for (size_t i = 0; i < timing->size_count; i++) {
+		json_array_begin(json);
+		json_put_number(json, timing->sizes[i].at_us);
+		json_put_number(json, timing->sizes[i].rows);
+		json_put_number(json, timing->sizes[i].columns);
+		json_array_end(json);
+	}
+	json_array_end(json);
 	render_text(json, "sha256", timing->sha256[0] == '\0' ? NULL : timing->sha256);
 	render_text(json, "kept", timing->kept);
 	json_object_end(json);
 }
 
-static void render_errno(struct json *json, int errnum)
+void render_errno(struct json *json, int errnum)
 {
 	const char *name = errnum == 0 ? NULL : strerrorname_np(errnum);
 	char text[16];

@@ -14,6 +14,7 @@ void render_bool(struct json *json, const char *key, bool value);
 void render_time(struct json *json, const char *key, uint64_t time_ns);
 void render_list(struct json *json, const char *key, const char *const *texts);
 
+void render_terminal(struct json *json, const struct record_terminal *terminal);
 void render_who(struct json *json, const struct record_who *who);
 void render_file(struct json *json, const struct record_file *file); /* an element */
 void render_profile(struct json *json, const struct run_start *start);
@@ -26,6 +27,8 @@ void render_usage(struct json *json, const struct record_usage *usage);
 void render_streams(struct json *json, const struct run_end *end, bool with_content);
 void render_timing(struct json *json, const struct record_timing *timing);
 void render_denials(struct json *json, const struct run_end *end);
+void render_network(struct json *json, const struct record_network *network);
+void render_errno(struct json *json, int errnum);
 void render_execs(struct json *json, const struct run_end *end);
 
 /* "2026-11-29T22:18:55.123456789Z" */

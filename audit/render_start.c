@@ -13,7 +13,8 @@ void render_text(struct json *json, const char *key, const char *text)
 void render_number(struct json *json, const char *key, uint64_t number)
 {
 	json_put_key(json, key);
-	if (number == UNKNOWN)
+	/* beyond what readers take (jansson) no gate and no kernel that is in order counts */
+	if (number == UNKNOWN || number > INT64_MAX)
 		json_put_null(json);
 	else
 		json_put_number(json, number);
@@ -61,6 +62,27 @@ void render_who(struct json *json, const struct record_who *who)
 	render_text(json, "label", who->label);
 	render_text(json, "host", who->host);
 	render_text(json, "boot_id", who->boot_id);
+	json_object_end(json);
+}
+
+void render_terminal(struct json *json, const struct record_terminal *terminal)
+{
+	static const char *const names[3] = {"stdin", "stdout", "stderr"};
+
+	if (!terminal->is_on) {
+		render_text(json, "terminal", NULL);
+		return;
+	}
+	json_put_key(json, "terminal");
+	json_object_begin(json);
+	json_put_key(json, "streams");
+	json_array_begin(json);
+	for (int i = 0; i < 3; i++)
+		if (terminal->stream[i])
+			json_put_text(json, names[i]);
+	json_array_end(json);
+	render_number(json, "rows", terminal->rows);
+	render_number(json, "columns", terminal->columns);
 	json_object_end(json);
 }
 

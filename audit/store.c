@@ -22,6 +22,7 @@ void store_close(struct store *store)
 {
 	if (store->dir == NULL)
 		return;
+	store_sync_close(store);
 	close_fd(&store->key_fd);
 	close_fd(&store->reserve_fd);
 	close_fd(&store->head_fd);

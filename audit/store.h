@@ -13,10 +13,11 @@
 /* When a record is on disk. */
 enum store_sync {
 	STORE_SYNC_NONE,  /* when the kernel likes */
-	STORE_SYNC_EACH,  /* when the append returns: synced in the critical section */
+	STORE_SYNC_EACH,  /* when the append returns: a writer alone syncs in the critical
+			   * section, and takes back what it could not sync; when several
+			   * meet, as GROUP */
 	STORE_SYNC_GROUP, /* the same, but after it, so that writers at the same time share a sync:
 			   * a record whose sync fails is in the log all the same */
-	STORE_SYNC_LATER, /* begun when the append returns; store_sync() waits for it */
 };
 
 /* What the profile asks of the store; 0 is no limit. */
@@ -32,7 +33,7 @@ struct store_policy {
  *
  *   log.jsonl     one record a line, in order; older ones in log-N.jsonl (store_segment.h)
  *   head          where the log ends: written after each record
- *   lock          flock of the one critical section
+ *   lock          flock of the one critical section; how far the log is synced
  *   key           of a sealed store: the key of the next record
  *   runs/         while a run is going: ID.lock (flock held by the supervisor
  *                 as long as it lives) and ID.undo (what to remove)
@@ -49,13 +50,16 @@ struct store {
 	int lock_fd;
 	int log_fd;
 	int head_fd;
-	int reserve_fd; /* file that holds room for run.end, or -1 */
-	int key_fd;     /* -1 as long as the log is not sealed */
+	int reserve_fd;    /* file that holds room for run.end, or -1 */
+	int key_fd;        /* -1 as long as the log is not sealed */
+	uint64_t log_room; /* bytes of log_fd that have their blocks */
+	void *shared;      /* store_sync.c: mapped when several writers meet */
 	uid_t owner;
 	struct store_policy policy; /* may be changed after store_open() */
 	uint64_t last_seq; /* of the last record that this process appended, and its hash */
 	char last_hash[65];
 	bool is_prune_due; /* that record was one of every so many */
+	bool has_waited;   /* for the lock, the last time */
 };
 
 /* "30d, 5G": a time, a size or both, in any order; "all" or empty: neither. NULL, or what is wrong
@@ -85,9 +89,6 @@ void store_close(struct store *store);
  */
 int store_append(struct store *store, const char *body, enum store_sync sync, struct error *err);
 
-/* Waits until what was appended is on disk. */
-int store_sync(struct store *store, struct error *err);
-
 /* Room for run.end is reserved at the start, so that a full disk refuses a run
  * rather than lose its end: after this call an append of up to `bytes` works. */
 int store_reserve(struct store *store, size_t bytes, struct error *err);
@@ -95,6 +96,9 @@ int store_reserve(struct store *store, size_t bytes, struct error *err);
 /* Keeps bytes under DIR/NAME (name is made by the caller; same name: kept once). */
 int store_keep(struct store *store, const char *dir, const char *name, const void *data, size_t len,
 	       struct error *err);
+
+/* Whether something is there under that name; store_keep() tells whether it is any good. */
+bool store_is_kept(struct store *store, const char *dir, const char *name);
 
 /* Marks a run as going for as long as the returned fd, or a copy of it in a child, is open. */
 int store_run_begin(struct store *store, const char *run, int *ret_fd, struct error *err);
@@ -141,6 +145,19 @@ int store_seal(struct store *store, uint64_t every, struct store_seal *ret, stru
 /* SHA-256 of an open file, from the cache when the file has not changed since.
  * hex gets 64 digits and a NUL. */
 int store_hash_file(struct store *store, int fd, char hex[65], struct error *err);
+/*
+ * The same in pieces. Either the cache has it, *ret is NULL and hex is set; or the hash
+ * is begun, over what the file is now, and ends with store_hash_end(), which reads what
+ * is left. can_wait: the file is worth the trouble, and a change after this moment will
+ * be seen. more: a piece (a fraction of a millisecond); false: nothing is left.
+ */
+struct store_hashing;
+int store_hash_begin(struct store *store, int fd, char hex[65], struct store_hashing **ret,
+		     struct error *err);
+bool store_hash_can_wait(const struct store_hashing *hashing);
+bool store_hash_more(struct store_hashing *hashing);
+int store_hash_end(struct store_hashing *hashing, bool *ret_unchanged, char hex[65],
+		   struct error *err);
 
 /* New run id: 26 characters of Crockford base32, 48 bits of milliseconds and 80 random bits. */
 void run_id_make(char id[27]);

@@ -5,11 +5,27 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
-/* How often a run looks whether the store is too large: a look reads the store's folders. */
-enum { PRUNE_EVERY = 256 };
+enum {
+	PRUNE_EVERY = 256,               /* how often a run looks whether the store is too large */
+	ROOM = 256 * 1024,               /* blocks for the log, got at once, */
+	ROOM_ON_DISK = 64 * 1024 * 1024, /* where so much is free */
+};
+
+/* A record that only has to fill blocks is on disk sooner than one that needs new ones. Where
+ * that cannot be had it is written all the same. */
+static void make_room(struct store *store, uint64_t bytes, size_t len)
+{
+	struct statfs disk;
+
+	if (bytes + len <= store->log_room || fstatfs(store->log_fd, &disk) < 0 ||
+	    (uint64_t)disk.f_bavail * (uint64_t)disk.f_bsize < ROOM_ON_DISK)
+		return;
+	(void)!fallocate(store->log_fd, FALLOC_FL_KEEP_SIZE, (off_t)bytes, (off_t)(len + ROOM));
+}
 
 static int write_once(int fd, const char *line, size_t len, bool durable)
 {
@@ -22,6 +38,7 @@ static int write_once(int fd, const char *line, size_t len, bool durable)
 static int line_write(struct store *store, const struct store_tail *tail, const char *line,
 		      size_t len, bool durable, struct error *err)
 {
+	make_room(store, tail->bytes, len);
 	for (;;) {
 		if (write_once(store->log_fd, line, len, durable) == 0)
 			return 0;
@@ -42,6 +59,13 @@ int store_line_append(struct store *store, struct store_tail *tail, const char *
 {
 	struct store_tail next = *tail;
 	size_t len;
+
+	if (tail->seq >= STORE_SEQ_MAX)
+		return error_set(
+			err, ERROR_AUDIT,
+			"audit store %s/log.jsonl: its last record has the last number that "
+			"there is: move the log and head away",
+			store->dir);
 	char *line = store_line_make(tail, body, &len);
 	int rc = line_write(store, tail, line, len, durable, err);
 
@@ -92,13 +116,6 @@ static int append_locked(struct store *store, struct store_tail *tail, const cha
 	return store_line_append(store, tail, body, durable, err);
 }
 
-int store_sync(struct store *store, struct error *err)
-{
-	if (fdatasync(store->log_fd) == 0)
-		return 0;
-	return store_fail(err, "audit store %s/log.jsonl: cannot sync a record", store->dir);
-}
-
 int store_append(struct store *store, const char *body, enum store_sync sync, struct error *err)
 {
 	struct store_tail tail;
@@ -108,14 +125,13 @@ int store_append(struct store *store, const char *body, enum store_sync sync, st
 		abort();
 	if (store_lock(store, err) < 0)
 		return -1;
+	/* while one syncs in the critical section, all others wait: only one that is alone does */
+	if (sync == STORE_SYNC_EACH && (store->has_waited || store_sync_is_shared(store)))
+		sync = STORE_SYNC_GROUP;
 	int rc = append_locked(store, &tail, body, sync == STORE_SYNC_EACH, err);
 	store_unlock(store);
-	/* the kernel makes one commit of what several writers ask for at the same time */
 	if (rc == 0 && sync == STORE_SYNC_GROUP)
-		rc = store_sync(store, err);
-	/* a hint: the pages are on their way while the caller does something else */
-	if (rc == 0 && sync == STORE_SYNC_LATER)
-		(void)sync_file_range(store->log_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+		rc = store_sync(store, &tail, err);
 	explicit_bzero(&tail.key, sizeof(tail.key));
 	if (rc < 0)
 		return -1;

@@ -88,36 +88,68 @@ static bool is_settled(const struct stat *st)
 	return st->st_ctim.tv_sec + 2 < now.tv_sec;
 }
 
-static int hash_content(int fd, char hex[65], struct error *err)
-{
+/* A hash on its way. */
+struct store_hashing {
 	struct sha256 hash;
-	unsigned char *chunk = malloc(CHUNK);
-	off_t offset = 0;
-	ssize_t got;
+	struct stat st; /* of the file, before the first byte was read */
+	int fd, cache_fd;
+	off_t offset;
+	unsigned char chunk[CHUNK];
+};
 
-	if (chunk == NULL)
-		abort();
-	sha256_start(&hash);
-	while ((got = pread(fd, chunk, CHUNK, offset)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			break;
-		sha256_add(&hash, chunk, (size_t)got);
-		offset += got;
-	}
-	free(chunk);
-	if (got < 0)
-		return error_sys(err, "cannot read a file to take its hash");
-	sha256_finish_hex(&hash, hex);
-	return 0;
-}
-
-int store_hash_file(struct store *store, int fd, char hex[65], struct error *err)
+/* As it was when the hash was begun, as far as a file system can tell. */
+static bool is_unchanged(const struct store_hashing *hashing)
 {
-	char key[KEY_LEN + 1], key_after[KEY_LEN + 1], entry[ENTRY_LEN + 1], fresh[65];
+	char before[KEY_LEN + 1], now[KEY_LEN + 1];
 	struct stat st;
 
+	if (fstat(hashing->fd, &st) < 0)
+		return false;
+	key_make(before, &hashing->st);
+	key_make(now, &st);
+	return strcmp(before, now) == 0;
+}
+
+static void keep_in_cache(const struct store_hashing *hashing, const char *hex)
+{
+	char key[KEY_LEN + 1], entry[ENTRY_LEN + 1];
+
+	if (hashing->cache_fd < 0 || !is_settled(&hashing->st) || !is_unchanged(hashing))
+		return;
+	key_make(key, &hashing->st);
+	entry_make(entry, key, hex);
+	(void)!pwrite(hashing->cache_fd, entry, ENTRY_LEN, slot_offset(&hashing->st));
+}
+
+static void hashing_free(struct store_hashing *hashing)
+{
+	close(hashing->fd);
+	if (hashing->cache_fd >= 0)
+		close(hashing->cache_fd);
+	free(hashing);
+}
+
+static struct store_hashing *hashing_new(int fd, int cache_fd, const struct stat *st)
+{
+	struct store_hashing *hashing = malloc(sizeof(*hashing));
+
+	if (hashing == NULL)
+		abort();
+	hashing->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	hashing->cache_fd = cache_fd;
+	hashing->st = *st;
+	hashing->offset = 0;
+	sha256_start(&hashing->hash);
+	return hashing;
+}
+
+int store_hash_begin(struct store *store, int fd, char hex[65], struct store_hashing **ret,
+		     struct error *err)
+{
+	char key[KEY_LEN + 1];
+	struct stat st;
+
+	*ret = NULL;
 	if (fstat(fd, &st) < 0)
 		return error_sys(err, "cannot look at a file to take its hash");
 	if (!S_ISREG(st.st_mode))
@@ -125,22 +157,59 @@ int store_hash_file(struct store *store, int fd, char hex[65], struct error *err
 				 "cannot take the hash of what is not a regular file");
 	int cache_fd = cache_open(store);
 	key_make(key, &st);
-	int rc = 0;
-	if (cache_fd >= 0 && cache_lookup(cache_fd, &st, key, hex))
-		goto out;
-	rc = hash_content(fd, fresh, err);
-	if (rc < 0)
-		goto out;
-	memcpy(hex, fresh, sizeof(fresh));
-	if (cache_fd < 0 || !is_settled(&st) || fstat(fd, &st) < 0)
-		goto out;
-	key_make(key_after, &st);
-	if (strcmp(key, key_after) == 0) {
-		entry_make(entry, key, hex);
-		(void)!pwrite(cache_fd, entry, ENTRY_LEN, slot_offset(&st));
-	}
-out:
-	if (cache_fd >= 0)
+	if (cache_fd >= 0 && cache_lookup(cache_fd, &st, key, hex)) {
 		close(cache_fd);
+		return 0;
+	}
+	*ret = hashing_new(fd, cache_fd, &st);
+	return 0;
+}
+
+bool store_hash_can_wait(const struct store_hashing *hashing)
+{
+	return hashing->st.st_size > CHUNK && is_settled(&hashing->st);
+}
+
+bool store_hash_more(struct store_hashing *hashing)
+{
+	ssize_t got;
+
+	do
+		got = pread(hashing->fd, hashing->chunk, CHUNK, hashing->offset);
+	while (got < 0 && errno == EINTR);
+	if (got > 0) {
+		sha256_add(&hashing->hash, hashing->chunk, (size_t)got);
+		hashing->offset += got;
+	} else if (got < 0) {
+		hashing->offset = -1;
+	}
+	return got > 0;
+}
+
+int store_hash_end(struct store_hashing *hashing, bool *ret_unchanged, char hex[65],
+		   struct error *err)
+{
+	int rc = 0;
+
+	while (hashing->offset >= 0 && store_hash_more(hashing))
+		;
+	*ret_unchanged = is_unchanged(hashing);
+	if (hashing->offset < 0) {
+		rc = error_sys(err, "cannot read a file to take its hash");
+	} else {
+		sha256_finish_hex(&hashing->hash, hex);
+		keep_in_cache(hashing, hex);
+	}
+	hashing_free(hashing);
 	return rc;
+}
+
+int store_hash_file(struct store *store, int fd, char hex[65], struct error *err)
+{
+	struct store_hashing *hashing;
+	bool unchanged;
+
+	if (store_hash_begin(store, fd, hex, &hashing, err) < 0)
+		return -1;
+	return hashing != NULL ? store_hash_end(hashing, &unchanged, hex, err) : 0;
 }

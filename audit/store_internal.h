@@ -35,6 +35,15 @@ extern unsigned int store_lock_wait_ms;
 int store_lock(struct store *store, struct error *err);
 void store_unlock(struct store *store);
 
+/* Waits until the record that `own` ends with is on disk. The lock is not held. */
+struct store_tail;
+int store_sync(struct store *store, const struct store_tail *own, struct error *err);
+/* Somebody syncs for all at this moment. */
+bool store_sync_is_shared(const struct store *store);
+/* Records are numbered anew, or were lost: nothing is known to be on disk. The lock is held. */
+void store_sync_forget(const struct store *store);
+void store_sync_close(struct store *store);
+
 uint64_t store_now_ns(void); /* since the epoch */
 
 /* Key of the next record of a sealed log: number `sealed`, counted from 0. */
@@ -43,6 +52,10 @@ struct store_key {
 	uint64_t sealed; /* records so far */
 	uint8_t key[SHA256_BYTES];
 };
+
+/* The last number that a record can have: a reader of JSON may know no larger one. A log that
+ * claims to be there was not written by this. */
+#define STORE_SEQ_MAX ((uint64_t)INT64_MAX)
 
 /* Where the log ends: what the head file says, and what the next record builds on. */
 struct store_tail {

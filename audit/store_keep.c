@@ -34,6 +34,18 @@ static int keep_in(struct store *store, int folder_fd, const char *where, const 
 	return rc;
 }
 
+bool store_is_kept(struct store *store, const char *dir, const char *name)
+{
+	struct error ignored;
+	int folder_fd = store_folder_open(store, dir, false, &ignored);
+
+	if (folder_fd < 0)
+		return false;
+	bool is_there = faccessat(folder_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	close(folder_fd);
+	return is_there;
+}
+
 int store_keep(struct store *store, const char *dir, const char *name, const void *data, size_t len,
 	       struct error *err)
 {

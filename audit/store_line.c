@@ -114,6 +114,8 @@ bool store_line_parse(const char *line, size_t len, struct store_line *ret)
 	    !take(&at, end, ",\"seq\":") || !take_number(&at, end, &parsed.seq) ||
 	    !take(&at, end, ",\"prev\":\"") || !take_hash(&at, end, &parsed.prev))
 		return false;
+	if (parsed.seq > STORE_SEQ_MAX)
+		return false;
 	if (take(&at, end, "\"sealed\":")) {
 		if (!take_number(&at, end, &parsed.sealed) || parsed.sealed == 0 ||
 		    !take(&at, end, ","))

@@ -17,6 +17,10 @@
 
 enum { FIRST_WINDOW = 64 * 1024, LAST_WINDOW = 256 * 1024 * 1024, KEPT_MAX = 16 * 1024 * 1024 };
 
+/* A key is one record behind at most, or an old copy was put back: hashing up to it takes a second.
+ */
+enum { KEY_BEHIND_MAX = 1000 * 1000 };
+
 static const struct store_tail empty_log = {
 	.hash = "0000000000000000000000000000000000000000000000000000000000000000",
 };
@@ -80,7 +84,7 @@ static int find_last(const struct store *store, uint64_t size, struct store_tail
 
 	for (; !found && window <= LAST_WINDOW; window *= 4) {
 		uint64_t from = size > window ? size - window : 0;
-		char *text = malloc((size_t)(size - from) + 1);
+		char *text = calloc(1, (size_t)(size - from) + 1);
 
 		if (text == NULL)
 			abort();
@@ -247,6 +251,11 @@ int store_tail_take_key(struct store *store, struct store_tail *tail, struct err
 	if (store_key_read(store, &tail->key, err) < 0)
 		return -1;
 	/* behind: a crash between record and key. Ahead: records are gone, and the gap stays */
+	if (tail->key.sealed < tail->sealed && tail->sealed - tail->key.sealed > KEY_BEHIND_MAX)
+		return error_set(err, ERROR_AUDIT,
+				 "audit store %s/key: %" PRIu64 " records behind the log: put the "
+				 "right one back, or move the store away",
+				 store->dir, tail->sealed - tail->key.sealed);
 	if (tail->key.sealed < tail->sealed)
 		store_key_advance(&tail->key, tail->sealed - tail->key.sealed);
 	tail->sealed = tail->key.sealed;
@@ -260,13 +269,18 @@ int store_tail_find(struct store *store, struct store_tail *ret, struct error *e
 
 	if (current_log(store, &st, err) < 0)
 		return -1;
+	store->log_room = (uint64_t)st.st_blocks * 512;
 	int known = store_head_read(store, &head, err);
 	if (known < 0)
 		return -1;
+	/* it is written over in place: one that is too long would stay so, and damaged for ever */
+	if (known == 0 && ftruncate(store->head_fd, 0) < 0)
+		return store_fail(err, "audit store %s/head: cannot be cut", store->dir);
 	if (known > 0 && head.bytes == (uint64_t)st.st_size) {
 		*ret = head;
 		return head.sealed > 0 ? store_tail_take_key(store, ret, err) : 0;
 	}
+	store_sync_forget(store);
 	if (known == 0 && st.st_size == 0) {
 		*ret = empty_log;
 		return store_key_is_there(store) ? store_tail_take_key(store, ret, err) : 0;

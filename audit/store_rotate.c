@@ -157,8 +157,10 @@ int store_rotate(struct store *store, struct store_tail *tail, const char *reaso
 	make_lines(&rotation, tail, reason);
 	int rc = switch_over(store, &rotation, tail, err);
 	if (rc == 0) {
+		(void)!ftruncate(store->log_fd, (off_t)rotation.closed.bytes); /* spare blocks */
 		close(store->log_fd);
 		store->log_fd = rotation.next_fd;
+		store->log_room = rotation.opened_len;
 		if (rotation.opened.key.every > 0) /* behind is put right later */
 			store_key_write(store, &rotation.opened.key, &ignored);
 		store_head_write(store, &rotation.opened);

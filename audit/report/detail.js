@@ -91,7 +91,8 @@ function detailsOf(record) {
   if (start) parts.push(...section('Who and under what', whoAndWhat(start)));
   if (end) parts.push(...section('What it used', usageOf(end)));
   if (start) {
-    const files = [...(start.files || []), ...((end && end.files) || [])];
+    const later = (end && end.files) || [];
+    const files = [...(start.files || []).filter(f => !later.some(l => l.kind === f.kind && l.path === f.path)), ...later];
     parts.push(...section('Files', list(['kind', 'path', 'SHA-256'], files.map(f => [safe(f.kind), safe(f.path), el('code', {}, safe(f.sha256))]))));
     const items = record.enforced < 0 ? [] : JSON.parse($(`enforced-${record.enforced}`).textContent);
     parts.push(el('details', {}, el('summary', {}, `What was enforced (${items.length})`), list(['', 'asked', 'state', 'by'], items.map(i => [
