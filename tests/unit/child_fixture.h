@@ -38,6 +38,12 @@ static size_t list_count;
 static int slots[8];
 static char secret[] = "SECRET=of-the-caller";
 
+/* What it does before its handover comes; no handover: it knows all from its start. */
+enum { SHARED_SIZE = 64 * 1024 };
+static struct handover *handover;
+static struct step early[2];
+static size_t early_count;
+
 static pid_t init_pid;
 static int fault_fd, control_fd, go_fd;
 
@@ -48,7 +54,7 @@ static inline struct step *put(enum step_id id)
 	ck_assert_uint_lt(list_count, STEPS);
 	struct step *step = &list[list_count++];
 
-	*step = (struct step){.id = id, .idmap_fd = -1, .path = "", .text = "", .source = ""};
+	*step = (struct step){.id = id, .idmap = -1, .path = "", .text = "", .source = ""};
 	return step;
 }
 
@@ -114,15 +120,21 @@ static inline void start(unsigned flags)
 	init_pid = fork();
 	ck_assert_int_ge(init_pid, 0);
 	if (init_pid == 0) {
-		struct child child = {.steps = list,
+		struct child child = {.lock_fd = -1,
+				      .children_fd = -1,
+				      .alive_fd = -1,
+				      .steps = list,
 				      .count = list_count,
 				      .slots = slots,
 				      .fault_fd = fault[1],
 				      .control_fd = control[1],
 				      .go_fd = go[0],
 				      .root_fd = -1,
+				      .terminal_fd = -1,
 				      .proc_fd = -1,
 				      .own_proc_fd = -1,
+				      .devpts_fd = -1,
+				      .context_fd = -1,
 				      .hidden_file_fd = -1,
 				      .hidden_folder_fd = -1,
 				      .ruleset_fd = -1,
@@ -136,6 +148,14 @@ static inline void start(unsigned flags)
 		close(control[0]);
 		if ((flags & IN_NAMESPACE) != 0)
 			enter_namespace();
+		if (handover != NULL) {
+			child.steps = early;
+			child.count = early_count;
+			child.handover = handover;
+			child.shared = handover;
+			child.shared_size = SHARED_SIZE;
+			init_start(&child);
+		}
 		init_main(&child);
 	}
 	close(fault[1]);
@@ -149,8 +169,10 @@ static inline void start(unsigned flags)
 static inline bool wait_for(int fd)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	/* as Check's own limits: for machines that are slow or busy */
+	const char *factor = getenv("CK_TIMEOUT_MULTIPLIER");
 
-	return poll(&ready, 1, PATIENCE_MS) > 0;
+	return poll(&ready, 1, PATIENCE_MS * (factor != NULL ? atoi(factor) : 1)) > 0;
 }
 
 /* The next thing on the fault pipe; false: end of file. */
@@ -250,7 +272,8 @@ static inline bool can_make_namespaces(void)
 
 static inline void setup(void)
 {
-	list_count = 0;
+	list_count = early_count = 0;
+	handover = NULL;
 	unlink(marker);
 	signal(SIGPIPE, SIG_IGN);
 }

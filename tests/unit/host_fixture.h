@@ -55,6 +55,8 @@ static inline void reset_host(void)
 		.uid = 1234,
 		.real_gid = 1235,
 		.gid = 1235,
+		.user_uid = 1234,
+		.user_gid = 1235,
 		.group_count = 1,
 		.cwd = "/work",
 		.path = "/usr/bin:/bin",
@@ -73,7 +75,7 @@ static inline void setup(void)
 
 static inline void become_root(void)
 {
-	host.root = true;
+	host.root = host.can_become = host.can_bound = true;
 	host.real_uid = host.uid = 0;
 	host.real_gid = host.gid = 0;
 }

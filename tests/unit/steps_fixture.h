@@ -9,7 +9,7 @@
 #include "boundary_file.h"
 #include "host_fixture.h"
 
-enum { LEASED = 1900000007, OWNER = 1500, IDMAP_FD = 77 };
+enum { LEASED = 1900000007, OWNER = 1500, OWNERS_IDMAP = 0 };
 
 static struct arm arm;
 static struct file_entries entries;
@@ -59,7 +59,6 @@ static inline int try_arm(void)
 	arm.program = "/usr/bin/tool";
 	arm.have_listener = with_listener;
 	arm.idmaps[0].uid = arm.idmaps[0].gid = OWNER;
-	arm.idmaps[0].fd = IDMAP_FD;
 	arm.idmap_count = 1;
 	return arm_all(&arm, &err);
 }
@@ -96,6 +95,17 @@ static inline const struct step *find_step(enum step_id id, size_t nth)
 		if (arm.steps.items[i].id == id && nth-- == 0)
 			return &arm.steps.items[i];
 	return NULL;
+}
+
+/* What fills the slots: the devices first, then the profile's paths. */
+static inline const struct step *find_source(size_t slot)
+{
+	size_t devices = 0;
+
+	while (find_step(STEP_DEVICE, devices) != NULL)
+		devices++;
+	return slot < devices ? find_step(STEP_DEVICE, slot)
+			      : find_step(STEP_SOURCE, slot - devices);
 }
 
 /* The step of that kind with that path, or NULL. */

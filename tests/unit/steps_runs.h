@@ -55,6 +55,15 @@ static inline void hide_and_protect(void)
 	add_path(PATH_DEVICE, "/dev/kvm", S_IFCHR | 0660);
 }
 
+static const char *gate_allow[] = {"api.example.org:443", "*.example.net:8000-8010"};
+
+static inline void gate(void)
+{
+	usual();
+	profile.network.mode = NETWORK_ALLOW;
+	profile.network.allow = (struct string_list){gate_allow, 2};
+}
+
 static inline void host_network(void)
 {
 	usual();
@@ -96,6 +105,7 @@ static const struct {
 	{"discard", discard},
 	{"hide-protect", hide_and_protect},
 	{"host-network", host_network},
+	{"gate", gate},
 	{"bare", bare},
 	{"nested", nested},
 };

@@ -58,7 +58,7 @@ static void probe(const char *own, const char *mounts)
 {
 	put("own", own);
 	put("mounts", mounts);
-	cgroup_probe_files(&arena, in_base("own"), in_base("mounts"), &host);
+	cgroup_probe_files(&arena, in_base("own"), in_base("mounts"), base, &host);
 }
 
 static const char *mount_line(const char *root, const char *folder, const char *type,
@@ -113,6 +113,7 @@ START_TEST(probe_v2_alone)
 	fake_v2("memory pids\n", "\n", arena_printf(&arena, "%d\n", getpid()), false);
 	ck_assert_int_eq(host.version, CGROUP_V2);
 	ck_assert(host.has_memory && host.has_pids && !host.has_cpu && host.alone);
+	ck_assert(!host.is_crowded && !host.may_ask);
 }
 END_TEST
 
@@ -121,6 +122,7 @@ START_TEST(probe_v2_with_others)
 	fake_v2("memory pids\n", "\n", arena_printf(&arena, "1\n%d\n", getpid()), false);
 	ck_assert_int_eq(host.version, CGROUP_NONE);
 	ck_assert_ptr_nonnull(strstr(host.why_not, "other processes"));
+	ck_assert(host.is_crowded && host.may_ask);
 	ck_assert(!host.has_memory && host.unified == NULL);
 }
 END_TEST
@@ -135,7 +137,7 @@ END_TEST
 
 START_TEST(probe_says_why_not)
 {
-	cgroup_probe_files(&arena, in_base("none"), in_base("none"), &host);
+	cgroup_probe_files(&arena, in_base("none"), in_base("none"), base, &host);
 	ck_assert_ptr_nonnull(strstr(host.why_not, "/proc"));
 	probe("1:name=systemd:/\n", "");
 	ck_assert_ptr_nonnull(strstr(host.why_not, "mounted"));
@@ -149,6 +151,25 @@ START_TEST(probe_says_why_not)
 	ck_assert_int_eq(cgroup_make(&arena, &host, &(struct cgroup_limits){0}, "x", &group, &err),
 			 -1);
 	ck_assert_int_eq(err.kind, ERROR_MISSING);
+}
+END_TEST
+
+/* Whatever this machine has: the short way finds it where the long one does. */
+START_TEST(probe_quickly_finds_the_same)
+{
+	struct cgroup_host quick;
+	const char *const *const pairs[][2] = {
+		{&host.memory, &quick.memory},   {&host.pids, &quick.pids},
+		{&host.cpu, &quick.cpu},         {&host.cpuacct, &quick.cpuacct},
+		{&host.unified, &quick.unified}, {&host.why_not, &quick.why_not}};
+
+	cgroup_probe(&arena, &host);
+	cgroup_probe_quickly(&arena, &quick);
+	ck_assert_int_eq(quick.version, host.version);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		ck_assert_pstr_eq(*pairs[i][1], *pairs[i][0]);
+	ck_assert(quick.has_memory == host.has_memory && quick.has_pids == host.has_pids &&
+		  quick.has_cpu == host.has_cpu && quick.may_ask == host.may_ask);
 }
 END_TEST
 
@@ -304,6 +325,7 @@ int main(void)
 		probe_v2_already_enabled,
 		probe_says_why_not,
 		probe_as_a_user,
+		probe_quickly_finds_the_same,
 		v2_limits,
 		v2_usage,
 		v2_enables_what_is_needed,

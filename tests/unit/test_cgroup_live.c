@@ -110,7 +110,10 @@ START_TEST(real_memory)
 	status = status_of(inside(eat_memory));
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	cgroup_read(&group, &usage);
-	ck_assert_uint_eq(usage.oom_kills, 1);
+	/* QUIRK(oom-group): with memory.oom.group the victim is counted once more with its group
+	 * (6.1, 6.12) */
+	ck_assert_uint_ge(usage.oom_kills, 1);
+	ck_assert_uint_le(usage.oom_kills, host.version == CGROUP_V2 ? 2 : 1);
 	ck_assert_uint_le(usage.peak_memory_bytes, 32 << 20);
 	ck_assert_uint_ge(usage.peak_memory_bytes, 30 << 20);
 	ck_assert_uint_eq(usage.tasks, UINT64_MAX); /* not limited, so not counted (v1) */
@@ -145,7 +148,8 @@ START_TEST(real_processes)
 	cgroup_read(&group, &usage);
 	ck_assert_uint_eq(usage.tasks, 4); /* the four that wait were left behind */
 	ck_assert_uint_eq(usage.processes_refused, 1);
-	ck_assert_uint_eq(usage.memory_bytes, UINT64_MAX);
+	/* v1 has a folder for each limit, v2 one for all */
+	ck_assert_int_eq(usage.memory_bytes == UINT64_MAX, host.version == CGROUP_V1);
 	check_removed();
 }
 END_TEST

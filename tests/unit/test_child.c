@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 
 #include "child_doctors.h"
+#include "child_doctors_tree.h"
 #include "sys.h"
 
 static const struct sock_filter allow_code[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
@@ -65,19 +66,24 @@ static const struct row {
 	unsigned detail, flags;
 } rows[] = {
 	{maps_are_there_already, EPERM, 2, NS},
+	{namespaces_of_no_kind, EINVAL, 1, NS},
 	{source_is_not_there, ENOENT, 1, NS},
 	{source_is_a_link, ELOOP, 1, NS},
 	{source_was_replaced, ESTALE, 2, NS},
 	{source_is_another_device, ESTALE, 2, NS},
 	{source_with_unknown_flag, EINVAL, 3, NS},
+	{skeleton_folder_without_parent, ENOENT, 1, NS},
+	{skeleton_file_without_parent, ENOENT, 2, NS},
+	{skeleton_link_without_parent, ENOENT, 3, NS},
 	{root_of_no_size, EINVAL, 1, NS},
-	{root_is_nowhere, ENOENT, 2, NS},
+	{root_smaller_than_it_is, EINVAL, 2, NS},
+	{root_is_nowhere, ENOENT, 3, NS},
 	{folder_without_parent, ENOENT, 1, NS},
 	{folder_of_an_unmapped_owner, EINVAL, 2, NS},
 	{link_without_parent, ENOENT, 1, NS},
 	{content_without_parent, ENOENT, 1, NS},
 	{proc_of_somebody_else, EPERM, 2, NS},
-	{terminals_without_a_folder, ENOENT, 4, NS},
+	{terminals_without_a_folder, ENOENT, 5, NS},
 	{attach_nowhere, ENOENT, 1, NS},
 	{layer_without_a_stage, ENOENT, 1, NS},
 	{layers_done_without_any, ENOENT, 1, NS},

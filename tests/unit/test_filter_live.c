@@ -27,11 +27,7 @@
 #include "sys.h"
 #include "syscalls.h"
 
-#ifdef __x86_64__
-#define NATIVE AUDIT_ARCH_X86_64
-#else
-#define NATIVE AUDIT_ARCH_AARCH64
-#endif
+#define NATIVE SBOX_AUDIT_ARCH
 
 enum { ROUNDS = 21 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The key table agrees with itself, and the manual page with the key table. */
 #include <check.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,49 @@ START_TEST(manual_has_the_keys)
 }
 END_TEST
 
+#define REFERENCE "profiles/reference.ini"
+
+START_TEST(reference_has_the_keys)
+{
+	const char *now = keys_reference(&arena);
+
+	if (getenv("REGENERATE") != NULL) {
+		FILE *file = fopen(REFERENCE, "w");
+
+		ck_assert_ptr_nonnull(file);
+		fputs(now, file);
+		ck_assert_int_eq(fclose(file), 0);
+		return;
+	}
+	ck_assert_msg(strcmp(read_all(REFERENCE), now) == 0,
+		      "%s is not what the key table says: REGENERATE=1 build/tests/unit/test_keys",
+		      REFERENCE);
+}
+END_TEST
+
+START_TEST(schema_has_each_key)
+{
+	json_error_t error;
+	json_t *schema = json_loads(keys_schema(&arena), 0, &error);
+	json_t *sections = json_object_get(schema, "properties");
+
+	ck_assert_msg(schema != NULL, "%s", error.text);
+	for (size_t i = 0; i < KEY_MAX; i++) {
+		const struct key *key = &key_table[i];
+		json_t *section = json_object_get(sections, key->section);
+		json_t *entry = json_object_get(json_object_get(section, "properties"), key->name);
+
+		ck_assert_msg(entry != NULL, "%s.%s", key->section, key->name);
+		ck_assert_str_eq(json_string_value(json_object_get(entry, "description")),
+				 key->help);
+		ck_assert_str_eq(json_string_value(json_object_get(entry, "type")),
+				 key_is_list(key) ? "array" : "string");
+		ck_assert(json_is_false(json_object_get(section, "additionalProperties")));
+	}
+	json_decref(schema);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("keys");
@@ -199,6 +243,8 @@ int main(void)
 	tcase_add_test(tcase, nearest_names);
 	tcase_add_test(tcase, sha256_vectors);
 	tcase_add_test(tcase, manual_has_the_keys);
+	tcase_add_test(tcase, reference_has_the_keys);
+	tcase_add_test(tcase, schema_has_each_key);
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

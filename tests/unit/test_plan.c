@@ -52,7 +52,7 @@ static const struct {
 	{TMPFS_MAGIC, true, 6, 1, WRITES_KEEP, false, ITEM_MISSING, "idmapped"},
 	{TMPFS_MAGIC, true, 6, 6, WRITES_KEEP, false, ITEM_ENFORCED, "idmapped bind mounts"},
 	{0x65735546, true, 6, 6, WRITES_KEEP, false, ITEM_MISSING, "idmapped"},
-	{0x65735546, true, 6, 12, WRITES_KEEP, false, ITEM_ENFORCED, "idmapped bind mounts"},
+	{0x65735546, true, 6, 18, WRITES_KEEP, false, ITEM_MISSING, "idmapped"},
 	{0x6969, true, 6, 18, WRITES_KEEP, false, ITEM_MISSING, "idmapped"},
 	{0xff534d42, true, 6, 18, WRITES_KEEP, false, ITEM_MISSING, "idmapped"},
 	{FS_EXT4, false, 6, 18, WRITES_KEEP, true, ITEM_MISSING, "read-only file system"},

@@ -3,6 +3,9 @@
  * What is not there is refused in words that name the thing and the way out,
  * unless on_missing takes it; --strict takes nothing.
  */
+#include <errno.h>
+#include <sched.h>
+
 #include "host_fixture.h"
 
 static const char *some_items[] = {"first", "second"};
@@ -44,11 +47,13 @@ static void landlock_abi_1(void)
 
 static void network_list_allow(void)
 {
+	profile.network.mode = NETWORK_HOST;
 	profile.network.allow = some;
 }
 
 static void network_list_resolve(void)
 {
+	profile.network.mode = NETWORK_HOST;
 	profile.network.resolve = some;
 }
 
@@ -105,17 +110,13 @@ static void apparmor(void)
 {
 	profile.privilege.apparmor = "strict";
 	host.apparmor = true;
+	host.label = (struct label_fact){.tried = true, .own = "unconfined", .errnum = ENOENT};
 }
 
 static void selinux(void)
 {
 	profile.privilege.selinux = "u:r:t:s0";
 	host.selinux = true;
-}
-
-static void denials_full(void)
-{
-	profile.audit.denials = DENIALS_FULL;
 }
 
 static void freeze(void)
@@ -137,8 +138,8 @@ static const struct {
 	{read_only_write, ITEM_MISSING, BOUNDARY_FILE, "writes", "list it under read or exec"},
 	{no_landlock, ITEM_MISSING, BOUNDARY_FILE, "landlock", "lsm= boot parameter"},
 	{landlock_abi_1, ITEM_REDUCED, BOUNDARY_FILE, "landlock", "Linux 5.19"},
-	{network_list_allow, ITEM_MISSING, BOUNDARY_NETWORK, "allow", "leave the list empty"},
-	{network_list_resolve, ITEM_MISSING, BOUNDARY_NETWORK, "resolve", "leave the list empty"},
+	{network_list_allow, ITEM_MISSING, BOUNDARY_NETWORK, "allow", "only mode = allow"},
+	{network_list_resolve, ITEM_MISSING, BOUNDARY_NETWORK, "resolve", "only mode = allow"},
 	{network_list_listen, ITEM_MISSING, BOUNDARY_NETWORK, "listen", "leave the list empty"},
 	{no_seccomp, ITEM_MISSING, BOUNDARY_NETWORK, "families", "seccomp"},
 	{no_seccomp, ITEM_MISSING, BOUNDARY_PRIVILEGE, "syscalls", "CONFIG_SECCOMP_FILTER"},
@@ -152,7 +153,6 @@ static const struct {
 	{capability, ITEM_MISSING, BOUNDARY_PRIVILEGE, "capabilities", "leave capabilities empty"},
 	{apparmor, ITEM_MISSING, BOUNDARY_PRIVILEGE, "apparmor", "leave apparmor empty"},
 	{selinux, ITEM_MISSING, BOUNDARY_PRIVILEGE, "selinux", "leave selinux empty"},
-	{denials_full, ITEM_MISSING, BOUNDARY_PRIVILEGE, "denials", "[audit] denials = calls"},
 	{freeze, ITEM_MISSING, BOUNDARY_TIME, "on_timeout", "write on_timeout = kill"},
 };
 
@@ -297,34 +297,63 @@ static void assert_impossible(const char *thing, const char *way_out)
 	}
 }
 
-START_TEST(without_user_namespaces_nothing_accepts_the_run)
+START_TEST(without_tree_and_landlock_nothing_accepts_the_run)
 {
 	host.user_namespaces = false;
 	host.user_namespaces_why = "user.max_user_namespaces is 0 (sysctl -w X)";
-	assert_impossible("user namespaces are not available", "sysctl -w X");
+	host.landlock_abi = 0;
+	assert_impossible("neither by a mount tree nor by Landlock", "sysctl -w X");
 	become_root();
-	assert_impossible("user namespaces are not available", "sysctl -w X");
+	host.root = false;
+	assert_impossible("neither by a mount tree nor by Landlock", "--cap-add");
 }
 END_TEST
 
+/* Nothing accepts mode = allow where there is no gate. */
 START_TEST(without_a_gate_nothing_accepts_mode_allow)
 {
 	profile.network.mode = NETWORK_ALLOW;
-	assert_impossible("[network] mode = allow", "use mode = none");
-	network_list_allow();
-	assert_impossible("[network] mode = allow", "mode = host");
+	profile.network.allow = some;
+	host.gate_why = "nothing can be captured: load nft_tproxy";
+	assert_impossible("[network] mode = allow", "load nft_tproxy");
+	ck_assert_int_eq(item_of(BOUNDARY_NETWORK, "mode")->state, ITEM_MISSING);
+	host.gate_why = NULL;
+	host.refused = CLONE_NEWNET;
+	host.refused_why = "a net namespace cannot be made: sysctl -w X";
+	assert_impossible("no network namespace", "use mode = none");
+	assert_impossible("sysctl -w X", "mode = host");
+	host.user_namespaces = false;
+	host.user_namespaces_why = "sysctl -w Y";
+	assert_impossible("no network namespace", "sysctl -w Y");
 }
 END_TEST
 
-/* `show` and the record print items: "off" would say that nobody asked for it. */
-START_TEST(mode_allow_is_missing_and_not_off)
+START_TEST(mode_allow_is_enforced_by_the_gate)
 {
 	profile.network.mode = NETWORK_ALLOW;
+	profile.network.allow = some;
+	profile.network.listen = some;
 	make_plan();
 	const struct plan_item *item = item_of(BOUNDARY_NETWORK, "mode");
 
 	ck_assert_str_eq(item->asked, "allow");
-	ck_assert_str_eq(item_state_names[item->state], "missing");
+	ck_assert_int_eq(item->state, ITEM_ENFORCED);
+	assert_contains(item->mechanism, "sbox-gate");
+	ck_assert_int_eq(item_of(BOUNDARY_NETWORK, "allow")->state, ITEM_ENFORCED);
+	ck_assert_int_eq(item_of(BOUNDARY_NETWORK, "listen")->state, ITEM_ENFORCED);
+	ck_assert_int_eq(plan_judge(&plan, &profile, true, NULL, &err), 0);
+}
+END_TEST
+
+/* Less than the lists ask for is given there: nobody has to take them out. */
+START_TEST(mode_none_passes_over_lists)
+{
+	profile.network.allow = some;
+	profile.network.deny = some;
+	make_plan();
+	ck_assert_int_eq(item_of(BOUNDARY_NETWORK, "allow")->state, ITEM_OFF);
+	ck_assert_int_eq(item_of(BOUNDARY_NETWORK, "deny")->state, ITEM_OFF);
+	ck_assert_int_eq(plan_judge(&plan, &profile, true, NULL, &err), 0);
 }
 END_TEST
 
@@ -336,7 +365,12 @@ START_TEST(the_hosts_network_is_off_and_says_what_it_reaches)
 
 	ck_assert_int_eq(item->state, ITEM_OFF);
 	assert_contains(item->residual, "reachable");
+	ck_assert_ptr_null(strstr(item->residual, "abstract"));
 	ck_assert_int_eq(plan_judge(&plan, &profile, true, NULL, &err), 0);
+	/* they are of the network namespace, and Landlock cares from ABI 6 on */
+	host.landlock_abi = 5;
+	make_plan();
+	assert_contains(item_of(BOUNDARY_NETWORK, "mode")->residual, "abstract name");
 }
 END_TEST
 
@@ -348,9 +382,10 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, what_is_all_there_is_accepted_without_a_word);
 	tcase_add_test(tcase, all_that_was_accepted_is_named);
 	tcase_add_test(tcase, sections_are_judged_by_their_own_word);
-	tcase_add_test(tcase, without_user_namespaces_nothing_accepts_the_run);
+	tcase_add_test(tcase, without_tree_and_landlock_nothing_accepts_the_run);
 	tcase_add_test(tcase, without_a_gate_nothing_accepts_mode_allow);
-	tcase_add_test(tcase, mode_allow_is_missing_and_not_off);
+	tcase_add_test(tcase, mode_allow_is_enforced_by_the_gate);
+	tcase_add_test(tcase, mode_none_passes_over_lists);
 	tcase_add_test(tcase, the_hosts_network_is_off_and_says_what_it_reaches);
 }
 

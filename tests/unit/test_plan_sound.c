@@ -35,16 +35,17 @@ static const char *lacking(const struct plan_item *item)
 		const char *word;
 		bool there;
 	} needs[] = {
-		{"landlock ABI", host.landlock_abi >= 2},
+		{"landlock ABI", host.landlock_abi >= (plan.tree ? 2 : 1)},
 		{"landlock signal", host.landlock_abi >= 6},
 		{"seccomp", host.seccomp},
 		{"user namespace", host.user_namespaces},
 		{"leased", host.root},
 		{"setresuid", host.root},
 		{"one mapping", !host.root},
-		{"idmapped", host.root && kernel_has(5, 12)},
-		{"overlayfs", kernel_has(6, 6)},
-		{"RLIMIT_NPROC", kernel_has(5, 14)},
+		{"idmapped", host.root && host.user_namespaces && kernel_has(5, 12)},
+		{"overlayfs", plan.tree && kernel_has(6, 6)},
+		{"RLIMIT_NPROC", kernel_has(5, 14) || plan.own_uid},
+		{"mount", plan.tree},
 		{"cgroup v1", cgroup->version == CGROUP_V1 && cgroup->has_memory},
 		{"cgroup v2", cgroup->version == CGROUP_V2 && cgroup->has_memory},
 		{"cgroup pids", plan.use_cgroup && cgroup->has_pids},
@@ -100,6 +101,14 @@ static void assert_consistent(void)
 	DEMAND(!plan.attach_first || (plan.use_cgroup && host.cgroup.version == CGROUP_V1),
 	       "a late attach without cgroup v1");
 	DEMAND(!plan.count_cpu_by_cgroup || plan.use_cgroup, "CPU counted by no cgroup");
+	DEMAND(plan.keeper == ((plan.namespaces & CLONE_NEWPID) == 0), "who ends the run?");
+	DEMAND(plan.tree || (plan.namespaces == 0 && !plan.inner_user),
+	       "namespaces without a tree");
+	DEMAND(plan.tree == (host.root || host.user_namespaces), "the form is another");
+	DEMAND(plan.tree || plan.impossible != NULL || plan.landlock_fs != 0,
+	       "no tree and no Landlock");
+	if (!plan.tree)
+		return;
 	DEMAND(((plan.namespaces & CLONE_NEWUSER) == 0) == host.root,
 	       "a user namespace for root, or none for a user");
 	DEMAND(((plan.namespaces & CLONE_NEWNET) == 0) == (profile.network.mode == NETWORK_HOST),

@@ -144,6 +144,16 @@ static const struct set_row {
 	{"file.read+=/b", NULL, "file", "read", "/a\n/b"},
 	{"file.read=", NULL, "file", "read", ""},
 	{"file.read+=", NULL, "file", "read", "/a"},
+	{"file.read+=!/a", NULL, "file", "read", ""},
+	{"file.read+=!-/a", NULL, "file", "read", ""},
+	{"file.read+=!/b", "\"/b\" is not in the list, so it cannot be taken out", "", "", ""},
+	{"file.read+=!", "a path is missing", "", "", ""},
+	{"file.cache=1G", NULL, "file", "cache", "1G"},
+	{"file.cache=0", "would leave nothing to run with (empty: no limit)", "", "", ""},
+	{"file.toolchains=pyenv, nvm", NULL, "file", "toolchains", "pyenv\nnvm"},
+	{"file.toolchains=@all", NULL, "file", "toolchains", "@all"},
+	{"file.toolchains=pyemv", "is not a version manager; did you mean pyenv?", "", "", ""},
+	{"file.toolchains=*", "is not a version manager", "", "", ""},
 	{"file.read= -/b ", NULL, "file", "read", "-/b"},
 	{"environment.keep=A, B_*", NULL, "environment", "keep", "A\nB_*"},
 	{"environment.set+=X=1=2", NULL, "environment", "set", "X=1=2"},
@@ -198,7 +208,8 @@ END_TEST
 
 /* ---- the profiles that come with it ---- */
 
-static const char *const shipped[] = {"base", "agent", "strict"};
+static const char *const shipped[] = {"base", "agent", "strict", "python",
+				      "node", "build", "fetch",  "review"};
 
 static void copy_shipped(const char *name)
 {
@@ -227,7 +238,8 @@ START_TEST(shipped_profiles)
 	ck_assert_str_ne(profile.description, "");
 	ck_assert_uint_gt(profile.file.exec.count, 0);
 	ck_assert_uint_eq(profile.network.allow.count, 0);
-	ck_assert_int_eq(profile.network.mode, NETWORK_NONE);
+	ck_assert_int_eq(profile.network.mode,
+			 strcmp(shipped[_i], "fetch") == 0 ? NETWORK_ALLOW : NETWORK_NONE);
 	ck_assert_uint_eq(profile.privilege.capabilities.count, 0);
 	for (size_t i = 0; i < profile.file.read.count; i++)
 		ck_assert_ptr_null(strstr(profile.file.read.items[i].path, "private"));
@@ -244,7 +256,7 @@ START_TEST(agent_profile)
 	ck_assert_str_eq(dumped("process", "processes"), "256");
 	ck_assert_str_eq(dumped("process", "on_missing"), "reduce");
 	ck_assert_str_eq(dumped("time", "wall"), "10m");
-	ck_assert_str_eq(dumped("audit", "denials"), "calls");
+	ck_assert_str_eq(dumped("audit", "denials"), "writes");
 	ck_assert_ptr_nonnull(strstr(dumped("file", "protect"), "/.git/hooks"));
 	/* Whatever is optional in a workspace must not stop a run in an empty one. */
 	for (size_t i = 0; i < profile.file.protect.count; i++)
@@ -271,6 +283,54 @@ START_TEST(strict_profile)
 }
 END_TEST
 
+/* What extends agent has all that it holds back. */
+START_TEST(shipped_profiles_on_agent)
+{
+	static const char *const names[] = {"python", "node", "build", "fetch", "review"};
+
+	copy_all_shipped();
+	load_well("agent");
+	size_t protects = profile.file.protect.count, hides = profile.file.hide.count;
+	load_well(names[_i]);
+	ck_assert_uint_eq(profile.file.protect.count, protects);
+	ck_assert_uint_ge(profile.file.hide.count, hides);
+	ck_assert_uint_eq(profile.file.write.count, 1);
+	ck_assert_int_eq(profile.file.on_missing, ON_MISSING_REFUSE);
+	ck_assert_int_eq(profile.network.on_missing, ON_MISSING_REFUSE);
+	ck_assert_uint_ne(profile.process.memory_bytes, 0);
+	ck_assert_uint_ne(profile.time.wall_ms, 0);
+}
+END_TEST
+
+/* The line that agent.ini names for a repository whose settings may be changed. */
+START_TEST(an_inherited_path_is_taken_out)
+{
+	copy_all_shipped();
+	load_well("agent");
+	size_t count = profile.file.protect.count;
+	load_well(put("t.ini", "[profile]\nextends = agent\n[file]\n"
+			       "protect = !${cwd}/.git/config\n          /x\n"));
+	ck_assert_uint_eq(profile.file.protect.count, count);
+	ck_assert_ptr_null(strstr(dumped("file", "protect"), "/.git/config"));
+	ck_assert_ptr_nonnull(strstr(dumped("file", "protect"), "/.git/hooks"));
+	assert_round_trip();
+	ck_assert_int_eq(load(put("t.ini", "[file]\nprotect = !/x\n")), -1);
+	assert_error("nothing to take out", 2, "is not in the list");
+}
+END_TEST
+
+/* Every default, and nothing else. */
+START_TEST(reference_profile)
+{
+	load_well(put("t.ini", "[profile]\ndescription = every key with its default: to read, not "
+			       "to run\n"));
+	const char *defaults = profile_dump(&arena, &profile);
+	copy_shipped("reference");
+	load_well("reference");
+	ck_assert_str_eq(profile_dump(&arena, &profile), defaults);
+}
+END_TEST
+
 static void add_tests(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, cwd_rule, 0, ROWS(cwd_rows));
@@ -283,6 +343,9 @@ static void add_tests(TCase *tcase)
 	tcase_add_loop_test(tcase, shipped_profiles, 0, ROWS(shipped));
 	tcase_add_test(tcase, agent_profile);
 	tcase_add_test(tcase, strict_profile);
+	tcase_add_loop_test(tcase, shipped_profiles_on_agent, 0, 5);
+	tcase_add_test(tcase, an_inherited_path_is_taken_out);
+	tcase_add_test(tcase, reference_profile);
 }
 
 int main(void)

@@ -55,6 +55,7 @@ static const struct run_start plain_start = {
 		.host = "box",
 		.boot_id = "0f3c9c1e-6c7a-4c0e-9d0e-3f2a51f0c9a1",
 		.label = "unconfined"},
+	.terminal = {.is_on = true, .stream = {true, true, false}, .rows = 24, .columns = 80},
 	.argv = argv,
 	.argc = 3,
 	.cwd = "/home/ana",
@@ -126,6 +127,8 @@ static const struct record_usage unknown_usage = {UNKNOWN, UNKNOWN, UNKNOWN, UNK
 
 static const struct record_step steps[] = {{1500, 1, 8}, {20, 2, 2}};
 
+static const struct record_size terminal_sizes[] = {{2500000, 50, 132}};
+
 static const struct run_end clean_end = {
 	.run = RUN_ID,
 	.time_ns = TIME + 1234567890,
@@ -138,7 +141,7 @@ static const struct run_end clean_end = {
 			  .sha256 = HASH_A,
 			  .kept = "output/" RUN_ID ".stdout"},
 	.stderr_stream = {.bytes = 2, .head = BYTES("\xff\n"), .sha256 = HASH_B},
-	.timing = {.steps = steps, .step_count = 2},
+	.timing = {.steps = steps, .step_count = 2, .sizes = terminal_sizes, .size_count = 1},
 	.execs_total = UNKNOWN,
 };
 

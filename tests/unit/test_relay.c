@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/uio.h>
 
 #include "sha256.h"
 
@@ -115,6 +116,19 @@ END_TEST
 /* Each way of writing, with a reader that does not read: must return, lose nothing. */
 static const enum relay_way ways[] = {RELAY_DIRECT, RELAY_NOWAIT, RELAY_POLLED};
 
+static bool knows_pipe_nowait(void)
+{
+	int pipe_fds[2];
+	char byte = 'x';
+	struct iovec part = {&byte, 1};
+
+	ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
+	bool knows = pwritev2(pipe_fds[1], &part, 1, -1, RWF_NOWAIT) == 1;
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+	return knows;
+}
+
 START_TEST(full_sink_does_not_block)
 {
 	size_t len = 0, got = 0, total = 2000000;
@@ -143,7 +157,9 @@ START_TEST(full_sink_does_not_block)
 	ck_assert_uint_lt(len, 400000);
 	ck_assert_uint_eq(relay_from_events(&relay), 0);
 	ck_assert_uint_eq(relay_to_events(&relay), EPOLLOUT);
-	ck_assert_int_eq(relay.to_way, ways[_i]);
+	/* QUIRK(pipe-nowait): pipes have known RWF_NOWAIT since 6.4, and become POLLED before */
+	if (relay.to_way != RELAY_POLLED || ways[_i] != RELAY_NOWAIT || knows_pipe_nowait())
+		ck_assert_int_eq(relay.to_way, ways[_i]);
 	ck_assert_int_eq(fcntl(kept, F_GETFL) & O_NONBLOCK, 0);
 	close(source[OUT]);
 	while (!relay_done(&relay)) {

@@ -32,7 +32,7 @@ static void setup(void)
 {
 	strcpy(base, "/tmp/sbox-test-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(base));
-	ck_assert_int_eq(sampler_init(&sampler, open(base, O_RDONLY | O_DIRECTORY)), 0);
+	ck_assert_int_eq(sampler_init(&sampler, open(base, O_RDONLY | O_DIRECTORY), 0), 0);
 	sampler.fd_budget = 0; /* an open file of a plain folder outlives its removal */
 }
 
@@ -252,7 +252,7 @@ static bool in_namespace(const char *test, void (*tree)(void))
 		return false;
 	}
 	sampler_free(&sampler);
-	ck_assert_int_eq(sampler_init(&sampler, proc_fd), 0);
+	ck_assert_int_eq(sampler_init(&sampler, proc_fd, 0), 0);
 	return true;
 }
 

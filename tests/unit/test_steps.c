@@ -22,14 +22,22 @@ END_TEST
 static const struct {
 	enum step_id before, after;
 } order[] = {
-	{STEP_ID_MAPS, STEP_PRIVATE_MOUNTS},
+	{STEP_ID_MAPS, STEP_NAMESPACES},
+	{STEP_NAMESPACES, STEP_PRIVATE_MOUNTS},
+	{STEP_NAMESPACES, STEP_LOOPBACK},
 	{STEP_PARENT_DEATH, STEP_PRIVATE_MOUNTS},
+	{STEP_PRIVATE_MOUNTS, STEP_DEVICE},
 	{STEP_PRIVATE_MOUNTS, STEP_SOURCE},
-	{STEP_SOURCE, STEP_NEW_ROOT},
-	{STEP_NEW_ROOT, STEP_DIRECTORY},
+	{STEP_NEW_ROOT, STEP_SKELETON},
+	{STEP_SKELETON, STEP_SHOW_ROOT},
+	{STEP_PROC, STEP_SHOW_ROOT},
+	{STEP_DEVPTS, STEP_SHOW_ROOT},
+	{STEP_DEVICE, STEP_SHOW_ROOT},
+	{STEP_SOURCE, STEP_SHOW_ROOT},
+	{STEP_SHOW_ROOT, STEP_DIRECTORY},
 	{STEP_DIRECTORY, STEP_LINK},
 	{STEP_DIRECTORY, STEP_CONTENT},
-	{STEP_DIRECTORY, STEP_PROC},
+	{STEP_SHOW_ROOT, STEP_ATTACH},
 	{STEP_CONTENT, STEP_ATTACH},
 	{STEP_ATTACH, STEP_OVERLAY},
 	{STEP_OVERLAY, STEP_OVERLAYS_DONE},
@@ -55,6 +63,11 @@ static const struct {
 	{STEP_CAPABILITIES, STEP_REARM_DEATH},
 	{STEP_PIVOT, STEP_RULESET},
 	{STEP_RULESET, STEP_FORK},
+	{STEP_BECOME, STEP_TERMINAL},
+	{STEP_INNER_USER, STEP_TERMINAL},
+	{STEP_TERMINAL, STEP_FORK},
+	{STEP_TERMINAL, STEP_SESSION},
+	{STEP_SESSION, STEP_STDIO},
 	{STEP_WAIT_ATTACH, STEP_FORK},
 	{STEP_FORK, STEP_SESSION},
 	{STEP_DIRECTORY_CHANGE, STEP_LANDLOCK},
@@ -74,14 +87,17 @@ static const struct {
 static void assert_before(enum step_id before, enum step_id after)
 {
 	size_t last = 0, first = arm.steps.count;
+	bool is_there = false;
 
 	for (size_t i = 0; i < arm.steps.count; i++) {
-		if (arm.steps.items[i].id == before)
+		if (arm.steps.items[i].id == before) {
+			is_there = true;
 			last = i;
+		}
 		if (arm.steps.items[i].id == after && first == arm.steps.count)
 			first = i;
 	}
-	ck_assert_msg(last < first, "%s at %zu, %s at %zu", step_names[before], last,
+	ck_assert_msg(!is_there || last < first, "%s at %zu, %s at %zu", step_names[before], last,
 		      step_names[after], first);
 }
 
@@ -161,6 +177,23 @@ START_TEST(paths_are_below_the_new_root)
 }
 END_TEST
 
+static bool in_skeleton(const char *path)
+{
+	const char *const *made = find_step(STEP_SKELETON, 0)->skeleton->folders;
+
+	while (*made != NULL && strcmp(*made, path) != 0)
+		made++;
+	return *made != NULL;
+}
+
+static bool has_parent(const struct step *step, size_t len)
+{
+	const char *path = arena_strndup(&arena, step->path, len);
+	const struct step *parent = step_at(STEP_DIRECTORY, path);
+
+	return in_skeleton(path) || (parent != NULL && parent < step);
+}
+
 /* Every folder's parent is made before it, and nothing is made twice. */
 START_TEST(mount_points_are_made_once_parents_first)
 {
@@ -173,18 +206,14 @@ START_TEST(mount_points_are_made_once_parents_first)
 		if (!makes)
 			continue;
 		const char *slash = strrchr(step->path, '/');
-		const struct step *parent = NULL;
-		if (slash != NULL)
-			parent = step_at(
-				STEP_DIRECTORY,
-				arena_strndup(&arena, step->path, (size_t)(slash - step->path)));
-		ck_assert_msg(slash == NULL || (parent != NULL && parent < step),
+		ck_assert_msg(slash == NULL || has_parent(step, (size_t)(slash - step->path)),
 			      "%s %s comes without its parent", step_names[step->id], step->path);
 		for (size_t j = i + 1; j < arm.steps.count; j++)
 			if (is_inside(arm.steps.items[j].id) &&
 			    arm.steps.items[j].id <= STEP_CONTENT)
 				ck_assert_msg(strcmp(step->path, arm.steps.items[j].path) != 0,
 					      "%s is made twice", step->path);
+		ck_assert_msg(!in_skeleton(step->path), "%s is made twice", step->path);
 	}
 }
 END_TEST
@@ -194,10 +223,10 @@ START_TEST(each_source_is_attached_once)
 	bool attached[64] = {false};
 
 	arm_run(_i);
-	ck_assert_uint_eq(count_steps(STEP_SOURCE), arm.steps.slots);
+	ck_assert_uint_eq(count_steps(STEP_DEVICE) + count_steps(STEP_SOURCE), arm.steps.slots);
 	ck_assert_uint_eq(count_steps(STEP_ATTACH) + count_steps(STEP_OVERLAY), arm.steps.slots);
 	for (unsigned i = 0; i < arm.steps.slots; i++)
-		ck_assert_uint_eq(find_step(STEP_SOURCE, i)->slot, i);
+		ck_assert_uint_eq(find_source(i)->slot, i);
 	for (size_t i = 0; i < arm.steps.count; i++) {
 		const struct step *step = &arm.steps.items[i];
 
@@ -206,7 +235,7 @@ START_TEST(each_source_is_attached_once)
 		ck_assert_uint_lt(step->slot, arm.steps.slots);
 		ck_assert(!attached[step->slot]);
 		attached[step->slot] = true;
-		ck_assert_str_eq(find_step(STEP_SOURCE, step->slot)->source + 1, step->path);
+		ck_assert_str_eq(find_source(step->slot)->source + 1, step->path);
 	}
 }
 END_TEST
@@ -255,7 +284,7 @@ START_TEST(mounts_are_restricted)
 {
 	arm_run(_i);
 	for (unsigned i = 0; i < arm.steps.slots; i++) {
-		const struct step *source = find_step(STEP_SOURCE, i);
+		const struct step *source = find_source(i);
 		const struct file_entry *entry = file_entry_for(&entries, source->source);
 		unsigned kinds = entry != NULL ? entry->kinds : 0;
 		bool device = strncmp(source->source, "/dev/", 5) == 0;
@@ -268,8 +297,8 @@ START_TEST(mounts_are_restricted)
 		ck_assert((kinds & (KIND(PATH_WRITE) | KIND(PATH_EXEC))) != 0 ||
 			  (source->value[2] & MOUNT_ATTR_NOEXEC) != 0);
 		/* a node that the profile does not list is known by its number */
-		ck_assert(source->value[1] != 0 || source->flags != 0);
-		ck_assert((source->idmap_fd == IDMAP_FD) ==
+		ck_assert(source->value[1] != 0 || source->id == STEP_DEVICE);
+		ck_assert((source->idmap == OWNERS_IDMAP) ==
 			  (host.root && (kinds & KIND(PATH_WRITE)) != 0));
 	}
 }

@@ -2,6 +2,8 @@
 /*
  * What the steps carry: ids, limits, filters, layers; and the sorting itself.
  */
+#include <errno.h>
+
 #include "steps_fixture.h"
 
 /* ---- who ---- */
@@ -41,7 +43,7 @@ START_TEST(more_owners_than_idmaps)
 	/* full of others: no namespace is made for a fifth */
 	make_plan();
 	arm.arena = &arena;
-	ck_assert_int_eq(idmap_open(&arm, OWNER, OWNER, &err), -1);
+	ck_assert_int_eq(idmap_number(&arm, OWNER, OWNER, &err), -1);
 	assert_contains(err.text, "more than 4 different owners");
 }
 END_TEST
@@ -175,6 +177,32 @@ START_TEST(a_second_filter_where_a_listener_may_be_refused)
 	ck_assert_ptr_nonnull(step->filter);
 	ck_assert_uint_gt(step->filter->len, 0);
 	ck_assert((step->plain_filter != NULL) == filter_rows[_i].plain);
+}
+END_TEST
+
+/* What the plan calls missing is not tried again. */
+static const struct {
+	struct label_fact label;
+	bool keeper;
+	const char *text;
+} apparmor_rows[] = {
+	{{.entered = "strict (enforce)"}, false, "exec strict"},
+	{{.entered = "strict//&web (enforce)", .stacked = true}, false, "stack strict"},
+	{{.entered = "strict (complain)"}, false, "exec strict"},
+	{{.errnum = ENOENT}, false, NULL},
+	{{.entered = "strict (enforce)"}, true, NULL},
+};
+
+START_TEST(an_apparmor_profile_is_asked_for_once)
+{
+	profile.privilege.apparmor = "strict";
+	host.apparmor = true;
+	host.label = apparmor_rows[_i].label;
+	host.refused = apparmor_rows[_i].keeper ? CLONE_NEWPID : 0;
+	make_steps();
+	ck_assert_uint_eq(count_steps(STEP_APPARMOR), apparmor_rows[_i].text != NULL);
+	if (apparmor_rows[_i].text != NULL)
+		ck_assert_str_eq(find_step(STEP_APPARMOR, 0)->text, apparmor_rows[_i].text);
 }
 END_TEST
 
@@ -321,6 +349,7 @@ static void add(TCase *tcase)
 	tcase_add_loop_test(tcase, affinity_is_as_planned, 0, ROWS(affinity_rows));
 	tcase_add_loop_test(tcase, a_second_filter_where_a_listener_may_be_refused, 0,
 			    ROWS(filter_rows));
+	tcase_add_loop_test(tcase, an_apparmor_profile_is_asked_for_once, 0, ROWS(apparmor_rows));
 	tcase_add_test(tcase, an_unknown_call_is_the_profiles_mistake);
 	tcase_add_test(tcase, no_filter_step_without_seccomp);
 	tcase_add_test(tcase, layers_are_numbered_and_share_one_size);
