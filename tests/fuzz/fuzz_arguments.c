@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * An exec as the supervisor reads it from the program's memory: pointers anywhere, strings without
+ * an end. The memory is a file: first the pointers, two bytes each here, up to a 0, then the
+ * strings. Then what is blanked of arguments.
+ */
+#include "fuzz.h"
+
+#include <sys/mman.h>
+
+#include "notify_exec.c"
+
+#include "utf8.h"
+
+static const char *const patterns[] = {"--token", "-p", "*_KEY=*", "sk-*", "[a=b]*"};
+static const struct string_list redact = {.items = (const char **)patterns, .count = 5};
+
+enum { STRINGS_AT = 4096 };
+
+static int make_memory(struct fuzz_input *input)
+{
+	uint64_t pointers[EXEC_ARGV_MAX + 2] = {0};
+	int fd = memfd_create("memory", MFD_CLOEXEC);
+
+	REQUIRE(fd >= 0);
+	for (size_t i = 0; i < EXEC_ARGV_MAX + 2; i++) {
+		uint16_t pointer = fuzz_short(input);
+
+		if (pointer == 0)
+			break;
+		pointers[i] = pointer == 0xffff ? UINT64_MAX - 4 : STRINGS_AT + (pointer - 1u);
+	}
+	REQUIRE(pwrite(fd, pointers, sizeof(pointers), 0) == sizeof(pointers));
+	REQUIRE(pwrite(fd, input->at, fuzz_left(input), STRINGS_AT) == (ssize_t)fuzz_left(input));
+	return fd;
+}
+
+static void check_seen(const struct exec_seen *seen)
+{
+	REQUIRE(seen->argc <= EXEC_ARGV_MAX + 1 && seen->used <= sizeof(seen->text));
+	for (size_t i = 0; i < seen->argc; i++) {
+		REQUIRE(seen->offsets[i] < seen->used);
+		REQUIRE(memchr(seen->text + seen->offsets[i], '\0',
+			       seen->used - seen->offsets[i]) != NULL);
+	}
+}
+
+/* What was blanked is gone. */
+static void check_redacted(const char *text)
+{
+	struct arena arena = {0};
+	size_t keep = redact_keep(&redact, text, "--token");
+
+	REQUIRE(keep == 0);
+	keep = redact_keep(&redact, text, NULL);
+	REQUIRE(keep == SIZE_MAX || keep <= strlen(text));
+	const char *shown = redact_argument(&arena, &redact, text, NULL);
+	if (keep != SIZE_MAX) {
+		REQUIRE(strncmp(shown, text, keep) == 0 && strcmp(shown + keep, REDACTED) == 0);
+		/* and again nothing is left to blank but the word itself */
+		REQUIRE(redact_keep(&redact, shown, NULL) <= keep ||
+			redact_keep(&redact, shown, NULL) == SIZE_MAX);
+	}
+	if (strncmp(text, "sk-", 3) == 0)
+		REQUIRE(keep == 0);
+	if (strncmp(text, "--token=", 8) == 0)
+		REQUIRE(keep <= 8);
+	arena_free(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	struct fuzz_input input = {bytes, bytes + len};
+	struct exec_seen *seen = calloc(1, sizeof(*seen));
+
+	seen->mem_fd = make_memory(&input);
+	seen->dir_fd = AT_FDCWD;
+	read_arguments(seen, len % 2 ? &redact : NULL, 0);
+	check_seen(seen);
+	close(seen->mem_fd);
+	free(seen);
+	char *text = fuzz_rest(&input);
+	check_redacted(text);
+	free(text);
+	return 0;
+}

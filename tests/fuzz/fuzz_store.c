@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A store that a crash or somebody left in any state: opening it and writing to it either says what
+ * is wrong, or the log ends with the new record, built on the one before, and nothing of what was
+ * whole is lost.
+ */
+#include "fuzz_store.h"
+
+static char *read_log(size_t *ret_len)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/log.jsonl", fuzz_dir);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	REQUIRE(fd >= 0 && fstat(fd, &st) == 0);
+	char *text = malloc((size_t)st.st_size + 1);
+	ssize_t len = read(fd, text, (size_t)st.st_size);
+	close(fd);
+	REQUIRE(len == st.st_size);
+	text[len] = '\0';
+	*ret_len = (size_t)len;
+	return text;
+}
+
+/* A head that fits the log is believed: the line that it stands for is for verify to look at. */
+static bool has_fitting_head(const struct store *store)
+{
+	struct store_tail head;
+	struct error err;
+	struct stat st;
+
+	return store_head_read(store, &head, &err) > 0 && fstat(store->log_fd, &st) == 0 &&
+	       head.bytes == (uint64_t)st.st_size;
+}
+
+/* The last line is the record, its prev the hash of the line before it. */
+static void check_end(const char *text, size_t len, bool believed, uint64_t *ret_seq)
+{
+	struct store_line last, before;
+	char hash[SHA256_HEX];
+
+	REQUIRE(len > 0 && text[len - 1] == '\n');
+	const char *line = memrchr(text, '\n', len - 1);
+	line = line != NULL ? line + 1 : text;
+	REQUIRE(store_line_parse(line, (size_t)(text + len - line), &last));
+	*ret_seq = last.seq;
+	if (line == text || believed)
+		return;
+	const char *above = memrchr(text, '\n', (size_t)(line - text) - 1);
+	above = above != NULL ? above + 1 : text;
+	sha256_hex_of(above, (size_t)(line - above), hash);
+	REQUIRE(store_line_parse(above, (size_t)(line - above), &before));
+	REQUIRE(memcmp(hash, last.prev, 64) == 0);
+	REQUIRE(last.seq > before.seq);
+}
+
+static void check_parsers(const uint8_t *bytes, size_t len)
+{
+	struct store_tail head;
+	struct store_key key;
+	struct store_line line;
+	char *copy = malloc(len + 1);
+
+	memcpy(copy, bytes, len);
+	store_head_parse(copy, len, &head);
+	store_key_parse(copy, len, &key);
+	if (store_line_parse(copy, len, &line))
+		REQUIRE(line.body > copy && line.body < copy + len);
+	free(copy);
+}
+
+static bool append(struct store *store)
+{
+	struct error err = {0};
+
+	if (store_append(store, "{\"type\":\"fuzz\",\"more\":\"0123456789\"}", STORE_SYNC_NONE,
+			 &err) == 0)
+		return true;
+	REQUIRE(err.text[0] != '\0');
+	return false;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	struct fuzz_input input = {bytes, bytes + len};
+	uint64_t first = 0, second = 0;
+	struct error err = {0};
+	struct store store;
+	size_t size;
+
+	check_parsers(bytes, len);
+	fuzz_store_make(&input);
+	if (store_open(&store, fuzz_dir, geteuid(), &err) == 0) {
+		bool believed = has_fitting_head(&store);
+
+		if (append(&store)) {
+			char *text = read_log(&size);
+
+			check_end(text, size, believed, &first);
+			free(text);
+			/* what was recovered once is in order */
+			if (first < STORE_SEQ_MAX) {
+				REQUIRE(append(&store));
+				text = read_log(&size);
+				check_end(text, size, false, &second);
+				REQUIRE(second == first + 1);
+				free(text);
+			}
+		}
+		store_close(&store);
+	}
+	fuzz_store_remove();
+	return 0;
+}
