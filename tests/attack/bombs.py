@@ -13,7 +13,7 @@ MEMORY = ["process.memory=200M", "file.scratch=32M"]
 @test(parallel=False, cases=["fork", "thread"])
 def task_bombs(t, way):
     """Fork bomb, thread bomb: EAGAIN at the limit, all gone afterwards, quickly."""
-    control = t.plain(t.probe("bomb"), way, "300", "1")
+    control = t.plain(t.probe("bomb"), way, "300", "4")
     t.has(control.text, "made 3", "control: 300 are possible")
     run = t.sbox(t.probe("bomb"), way, "3000", "2", opts=["--quiet"])
     t.check(run.kind in ("exited", "processes", "memory"), run)
@@ -151,7 +151,9 @@ def print_for_ever(t, script):
     t.check(len(run.out) + len(run.err) <= (2 << 20) + 1, "no more than the limit is passed on")
     result = t.sbox("sh", "-c", script, sets=sets, json_out=True)
     t.check(len(result.out) < 2 << 20, f"--json printed {len(result.out)} bytes")
-    t.equal(result.json["end"]["kind"], run.kind)
+    # which of the two limits a slow writer meets first is the machine's doing
+    wanted = ("output", "timeout") if script.startswith("while") else ("output",)
+    t.check(result.json["end"]["kind"] in wanted, result.json["end"])
 
 
 @test(parallel=False)

@@ -173,7 +173,8 @@ def netlink_route_stays(t):
 @test()
 def terminal_injection(t):
     """P15: TIOCSTI and its relatives, also with bits set above the 32 that the kernel looks at."""
-    requests = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541c, "TIOCSETD": 0x5423, "TIOCCONS": 0x541d}
+    requests = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541c, "TIOCSETD": 0x5423, "TIOCCONS": 0x541d,
+                "TIOCSSERIAL": 0x541f, "TIOCVHANGUP": 0x5437, "TIOCSLCKTRMIOS": 0x5457}
     rows = [("ioctl", 0, number | high, "s:x") for number in requests.values()
             for high in (0, 1 << 32, 0xffffffff << 32)]
     got, run = calls(t, *rows)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many runs with mixed ends, some with sbox killed at random moments: nothing adds up.
 
-Short by default (60 runs, 8 of them killed); FULL=1: 500 runs, 50 killed.
+Short by default (60 runs, 8 of them killed); FULL=1: 500 runs, 50 killed; `make soak RUNS=N JOBS=N` for any
+number, beside one long run whose supervisor must not grow.
 """
 import fcntl
 import os
@@ -13,6 +14,11 @@ from sboxtest import cgroups, descendants, kill_tree, processes, test, wait_unti
 
 FULL = os.environ.get("FULL") == "1"
 RUNS, KILLED, WIDTH = (500, 50, 4) if FULL else (60, 8, 4)
+if "SOAK_RUNS" in os.environ:
+    RUNS, WIDTH = int(os.environ["SOAK_RUNS"]), int(os.environ.get("SOAK_JOBS", "4"))
+    KILLED = RUNS // 10
+KILLS = 1000 if FULL else 60  # of supervisor, init and gate, in turn
+GROWTH_KB = 2048  # of the long run's supervisor; its tables of programs and denials are bounded
 KINDS = ("mnt", "user", "pid", "net", "uts", "ipc", "cgroup")
 
 # arguments, overrides
@@ -117,13 +123,38 @@ def wait_for_one(children):
         time.sleep(0.002)
 
 
-@test(parallel=False, timeout=900 if FULL else 240)
+def start_long(t):
+    """A run that goes on beside all others: programs, refused calls, output."""
+    loop = "i=0; while :; do /bin/true; touch /usr/x$i 2>/dev/null; echo $i; i=$((i+1)); sleep 0.02; done"
+    child = t.start("sh", "-c", loop, sets=["time.wall=10h", "time.cpu=", "process.output="], opts=["--quiet", "--label", "n=long"],
+                    stdin=-3, stdout=-3, stderr=-3)
+    child.grown_from = None
+    return child
+
+
+def resident_kb(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
+
+
+def end_long(t, child):
+    """Ends it; its memory since the moment when its tables were full."""
+    grown = resident_kb(child.pid) - child.grown_from
+    child.send_signal(signal.SIGTERM)
+    t.equal(child.wait(30), 128 + signal.SIGTERM, "the long run went on to its end")
+    t.background.remove(child)
+    t.note(f"the supervisor of a long run grew by {grown} kB")
+    t.check(grown < GROWTH_KB, f"the supervisor of a long run grew by {grown} kB")
+
+
+@test(parallel=False, timeout=max(240, RUNS * 2))
 def runs_of_every_kind_leave_nothing(t):
     seed = int(os.environ.get("SEED", time.time_ns() % 1000000))
     draw = random.Random(seed)
     t.note(f"{RUNS} runs, {KILLED} of them killed; SEED={seed}")
     t.sbox("true")
     before, spaces, leased = state(t), orphaned_namespaces(), leases()
+    long = start_long(t)
     to_kill = set(draw.sample(range(RUNS), KILLED))
     running, number, killed = [], 0, 0
     while number < RUNS or running:
@@ -139,6 +170,9 @@ def runs_of_every_kind_leave_nothing(t):
             to_kill.add(number)  # it was over before its moment: the next one instead
         running.remove(over)
         t.background.remove(over)
+        if long.grown_from is None and number > RUNS // 4:
+            long.grown_from = resident_kb(long.pid)
+    end_long(t, long)
     settle(t)
     check_after(t, before, spaces, leased, killed)
 
@@ -191,3 +225,85 @@ def killed_at_every_moment_of_the_start(t):
             kill_tree(os.getpid(), itself=False)
         t.equal(left, [], f"alive 5 s after kill -9 at {step * 12 / steps:.1f} ms")
     settle(t)
+
+
+# Who is killed, and a profile with which there is such a process.
+GATE = "[profile]\nextends = agent\n[network]\nmode = allow\nallow = example.org:443\n"
+VICTIMS = ("sbox", "init", "gate")
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as comm:
+            return comm.read().strip()
+    except OSError:
+        return ""
+
+
+def victim_of(child, victim):
+    """The pid, or 0 while there is none: init is the first child, the gate has its own name."""
+    if victim == "sbox":
+        return child.pid
+    below = [pid for pid in descendants(child.pid) if pid != child.pid]
+    if victim == "gate":
+        return next((pid for pid in below if name_of(pid) == "sbox-gate"), 0)
+    return next((pid for pid in below if name_of(pid) == "sbox"), 0)
+
+
+def kill_one(t, draw, victim, profile):
+    """Returns sbox's exit status and whether somebody was really killed."""
+    child = t.start("sh", "-c", "echo begun > marker; sleep 0.03", profile=profile if victim == "gate" else None, opts=["--quiet"],
+                    stdin=-3, stdout=-3, stderr=-3)
+    time.sleep(draw.uniform(0, 0.06))
+    pid = victim_of(child, victim)
+    try:
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+    except OSError:
+        pid = 0
+    code = child.wait(30)
+    t.background.remove(child)
+    t.check(wait_until(lambda: not descendants(os.getpid()), 5), f"alive 5 s after kill -9 of {victim}")
+    return code, bool(pid)
+
+
+def check_record(t, what):
+    """The record is whole; a run that began is in it; one end a run at most."""
+    told = t.audit("verify")
+    t.check(told.code in (0, 16), f"after {what}: {told}")
+    records = t.records()
+    starts = [record["run"] for record in records if record["type"] == "run.start"]
+    ends = [record["run"] for record in records if record["type"] == "run.end"]
+    t.equal(len(set(starts)), len(starts), "one start a run")
+    t.equal(len(set(ends)), len(ends), "one end a run")
+    return len(starts)
+
+
+@test(parallel=False, timeout=1800 if FULL else 240)
+def any_of_the_three_is_killed_at_any_moment(t):
+    """kill -9 of supervisor, init or gate: no program without its record, nothing left by the next start."""
+    seed = int(os.environ.get("SEED", time.time_ns() % 1000000))
+    draw, profile = random.Random(seed), t.profile(GATE, "gate")
+    t.sbox("true")  # makes the store
+    killed, started = {victim: 0 for victim in VICTIMS}, check_record(t, "the first run")
+    leased, spaces = leases(), orphaned_namespaces()
+    for number in range(KILLS):
+        victim, marker = VICTIMS[number % 3], f"{t.ws}/marker"
+        code, hit = kill_one(t, draw, victim, profile)
+        killed[victim] += hit
+        now = check_record(t, f"kill {number} of {victim}, SEED={seed}")
+        if os.path.exists(marker):
+            t.equal(now, started + 1, f"a program ran and its start is not on record: kill {number} of {victim}, SEED={seed}")
+            os.unlink(marker)
+        # 137: killed with its pid 1; else the program's own end, or a start that failed
+        t.check(code in (0, 125, 137, -signal.SIGKILL), f"exit status {code} after kill {number} of {victim}, SEED={seed}")
+        started = now
+        if number % 10 == 9:
+            settle(t)
+            t.clean()
+            started += 1
+    settle(t)
+    t.clean()
+    t.equal([path for path in leases() if path not in leased], [], "leases left")
+    t.check(wait_until(lambda: not orphaned_namespaces() - spaces, 10), "namespaces left")
+    t.note(", ".join(f"{victim} killed {count} times" for victim, count in killed.items()) + f"; SEED={seed}")

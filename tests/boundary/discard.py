@@ -3,7 +3,7 @@
 import hashlib
 import os
 
-from sboxtest import PYTHON, test
+from sboxtest import PYTHON, needs_discard, test
 
 DISCARD = ["file.writes=discard"]
 
@@ -129,6 +129,7 @@ def compare(t, before, what):
 
 @test(timeout=150)
 def forty_kinds_of_change_leave_nothing(t):
+    needs_discard()
     fill(t)
     before = fingerprint(t.ws)
     failed = []
@@ -165,6 +166,7 @@ def fill_again(t):
 
 @test()
 def changes_are_seen_within_the_run_and_not_in_the_next(t):
+    needs_discard()
     t.write("a", "old\n")
     run = t.sbox("sh", "-c", "echo new > a; cat a; ls", sets=DISCARD, opts=["--quiet"])
     t.equal(run.out, b"new\na\n", run)
@@ -174,6 +176,7 @@ def changes_are_seen_within_the_run_and_not_in_the_next(t):
 
 @test()
 def interrupted_run_leaves_nothing(t):
+    needs_discard()
     import signal
     fill(t)
     before = fingerprint(t.ws)
@@ -190,6 +193,7 @@ def interrupted_run_leaves_nothing(t):
 
 @test()
 def program_in_the_workspace_runs(t):
+    needs_discard()
     t.write("run.sh", "#!/bin/sh\necho ran > made; cat made\n", 0o755)
     run = t.sbox("./run.sh", sets=DISCARD, opts=["--quiet"])
     t.equal(run.out, b"ran\n", run)
@@ -199,6 +203,7 @@ def program_in_the_workspace_runs(t):
 @test()
 def discard_is_bounded(t):
     """Thrown-away changes take memory or disk too: a limit holds."""
+    needs_discard()
     run = t.sbox("dd", "if=/dev/zero", "of=big", "bs=1M", "count=600",
                  sets=DISCARD + ["file.growth=30M", "process.memory=300M"])
     t.check(run.code != 0, run)

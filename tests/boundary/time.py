@@ -2,7 +2,22 @@
 """The time boundary: wall clock, processor time of the whole tree, grace, and odd values."""
 import os
 
-from sboxtest import test
+from sboxtest import PYTHON, test
+
+# Holds a lease on a script and has it executed: whoever opens the file waits for the holder.
+LEASE = """
+import fcntl, os, signal, time
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+with open("/tmp/script", "w") as file:
+    file.write("#!/bin/sh\\n")
+os.chmod("/tmp/script", 0o755)
+held = os.open("/tmp/script", os.O_RDWR)
+fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+os.write(1, b"held\\n")
+if os.fork() == 0:
+    os.execv("/tmp/script", ["script"])
+time.sleep(60)
+"""
 
 
 @test(parallel=False, cases=["cpu", "threads", "children", "churn", "deaf"])
@@ -15,7 +30,8 @@ def processor_time_of_the_whole_tree(t, way):
     t.equal(run.decided_by, "time.cpu")
     usage = run.end["usage"]
     used = (usage["user_ns"] + usage["sys_ns"]) / 1e9
-    t.check(0.9 <= used < 2.6, f"{used:.2f} s of processor time used")
+    # the kernel counts by ticks when it decides, and a busy machine makes them inexact
+    t.check(0.6 <= used < 2.6, f"{used:.2f} s of processor time used")
 
 
 @test()
@@ -62,7 +78,7 @@ def blocked_in_every_way(t, script):
 def exact_meaning(t, case):
     run = t.sbox("sleep", "60", sets=[f"time.wall={case[0]}"])
     t.ended(run, "timeout", 124)
-    t.check(case[1] - 0.01 <= run.wall < case[1] + 0.8, f"{case[0]} took {run.wall:.2f} s")
+    t.check(case[1] - 0.01 <= run.wall < case[1] + 2.5, f"{case[0]} took {run.wall:.2f} s")
 
 
 @test(cases=["0", "0s", "-1s", "-0.5s", "1", "1 fortnight", "s", "1e3s", "0x10s", "nan", "inf",
@@ -103,3 +119,14 @@ def freeze_is_done_or_refused(t):
     run = t.sbox("sleep", "60", sets=["time.wall=300ms", "time.on_timeout=freeze"], timeout=15)
     t.check(run.code in (124, 125), run)
     t.check(run.code == 124 or "on_timeout" in run.errtext or "freeze" in run.errtext, run)
+
+
+@test(cases=["calls", "writes", "full"])
+def a_lease_stops_no_clock(t, level):
+    """The supervisor reads a script's first line: it must not wait for who holds a lease on it,
+    which lasts 45 seconds (fs.lease-break-time)."""
+    run = t.sbox(PYTHON, "-c", LEASE, timeout=40, sets=[
+        f"audit.denials={level}", "time.wall=1s", "time.grace=200ms", "file.scratch_exec=yes"])
+    t.ended(run, "timeout", 124)
+    t.equal(run.out, b"held\n", run)
+    t.check(run.end["usage"]["wall_ns"] < 20e9, run.end["usage"])
