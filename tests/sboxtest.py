@@ -21,13 +21,15 @@ import sys
 import time
 
 from processes import (  # noqa: F401
-    children, descendants, is_alive, kill_tree, process_line, processes, processes_with, send,
+    SLOW, children, descendants, is_alive, kill_tree, process_line, processes, processes_with, send,
     wait_until)
+from syscalls import NR
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 PYTHON = "/usr/bin/python3"
 PR_SET_CHILD_SUBREAPER = 36
 TESTS = []
+LEFT_OUT = {}  # for the launcher of tests/mutant/: a variable that it takes out again
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -45,8 +47,9 @@ class Test:
         self.file = sys.modules[function.__module__].LABEL
         self.name = function.__name__ + (f"[{case_name(case)}]" if case is not None else "")
         self.parallel = options["parallel"]
-        self.timeout = options["timeout"]
+        self.timeout = options["timeout"] * SLOW
         self.callers = options["callers"]
+        self.row = options["row"]
 
 
 def case_name(case):
@@ -54,9 +57,10 @@ def case_name(case):
     return str(first).replace("\n", "\\n")
 
 
-def test(parallel=True, timeout=60, callers=("root", "user"), cases=None):
-    """Registers a test; with `cases` one test for each, called as f(t, case)."""
-    options = {"parallel": parallel, "timeout": timeout, "callers": callers}
+def test(parallel=True, timeout=60, callers=("root", "user"), cases=None, row=None):
+    """Registers a test; with `cases` one test for each, called as f(t, case). row: of the list of
+    attempts."""
+    options = {"parallel": parallel, "timeout": timeout, "callers": callers, "row": row}
 
     def register(function):
         for case in cases if cases is not None else [None]:
@@ -121,6 +125,21 @@ def first(records, kind):
     return next((r for r in records if r.get("type") == kind), None)
 
 
+def landlock_abi():
+    """0: none."""
+    return max(0, libc.syscall(NR["landlock_create_ruleset"], None, 0, 1))
+
+
+def can_discard():
+    """[file] writes = discard: an overlay with its layers in memory, in a user namespace."""
+    return tuple(int(part) for part in os.uname().release.split(".")[:2]) >= (6, 6)
+
+
+def needs_discard():
+    if not can_discard():
+        raise Skip(f"writes = discard needs Linux 6.6, this is {os.uname().release}")
+
+
 def die_with_parent():
     libc.prctl(1, signal.SIGKILL, 0, 0, 0)
 
@@ -135,7 +154,7 @@ class T:
         self.store = f"{directory}/store"
         self.sbox_path = f"{tree}/bin/sbox"
         self.background = []
-        self.notes = []
+        self.notes, self.rows = [], []
         for path in (directory, self.ws, self.home):
             self.mkdir(path)
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -186,14 +205,15 @@ class T:
     def environment(self, extra=None):
         env = {"PATH": PATH, "HOME": self.home, "LANG": "C.UTF-8", "USER": self.caller_name(),
                "LOGNAME": self.caller_name(), "SHELL": "/bin/sh"}
+        env.update(LEFT_OUT)
         env.update(extra or {})
         return {k: v for k, v in env.items() if v is not None}
 
     def caller_name(self):
         return "root" if self.uid == 0 else "sbox-test"
 
-    def popen(self, argv, env=None, cwd=None, preexec=None, **keywords):
-        if self.uid != os.geteuid():
+    def popen(self, argv, env=None, cwd=None, preexec=None, as_root=False, **keywords):
+        if self.uid != os.geteuid() and not as_root:
             keywords.update(user=self.uid, group=self.gid, extra_groups=[])
         child = subprocess.Popen(argv, cwd=cwd or self.ws, env=self.environment(env),
                                  preexec_fn=preexec, **keywords)
@@ -240,7 +260,7 @@ class T:
 
     def communicate(self, child, stdin, timeout):
         try:
-            out, err = child.communicate(stdin if child.stdin else None, timeout)
+            out, err = child.communicate(stdin if child.stdin else None, timeout * SLOW)
         except subprocess.TimeoutExpired:
             where = process_line(child.pid)
             kill_tree(child.pid)
@@ -289,8 +309,8 @@ class T:
         runs = f"{self.store}/runs"
         if os.path.isdir(runs):
             self.equal(os.listdir(runs), [], "the store's runs folder is empty")
-        ids = {r.get("run") for r in self.records()}
-        left = [d for d in cgroups() if any(i and i in d for i in ids)]
+        ids = {r["run"] for r in self.records() if isinstance(r.get("run"), str)}
+        left = [d for d in cgroups() if any(i in d for i in ids)]
         self.equal(left, [], "cgroups left")
         with open("/proc/self/mountinfo") as mounts:
             lines = [line for line in mounts if self.dir in line]
@@ -326,6 +346,10 @@ class T:
 
     def note(self, text):
         self.notes.append(text)
+
+    def row(self, row, form, outcome, lost=None):
+        """An outcome for the matrix of attempts; lost: why this form does not stop it."""
+        self.rows.append([row, self.caller, form, outcome, lost])
 
 
 def cgroups():

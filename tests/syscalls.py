@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Raw system calls for tests: numbers by name, and the probe that makes them."""
+import os
 import re
 import struct
 
-HEADER = "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"
+HEADER = {"x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
+          "aarch64": "/usr/include/asm-generic/unistd.h"}[os.uname().machine]
 # Newer than the distribution's headers.
 NEWER = {"cachestat": 451, "fchmodat2": 452, "map_shadow_stack": 453, "futex_wake": 454,
          "futex_wait": 455, "futex_requeue": 456, "statmount": 457, "listmount": 458,

@@ -44,23 +44,34 @@ static char *body(const char *type, size_t len)
 	return text;
 }
 
-static void append_own(const char *dir, int count, enum store_sync sync)
+/* All writers have opened what they write to, and begin at the same time. */
+static void wait_for_all(const int gate[2])
+{
+	char byte = 'r';
+
+	if (write(gate[1], &byte, 1) != 1 || read(gate[0], &byte, 1) != 1)
+		exit(1);
+}
+
+static void append_own(const char *dir, int count, enum store_sync sync, const int gate[2])
 {
 	char *text[2] = {body("run.start", START_BYTES), body("run.end", END_BYTES)};
 	struct store store;
 
 	must(store_open(&store, dir, geteuid(), &err));
+	wait_for_all(gate);
 	for (int i = 0; i < count; i++)
 		must(store_append(&store, text[i % 2], sync, &err));
 	store_close(&store);
 }
 
-static void append_bare(const char *dir, int count)
+static void append_bare(const char *dir, int count, const int gate[2])
 {
 	char path[4096], *text[2] = {body("run.start", START_BYTES), body("run.end", END_BYTES)};
 
 	snprintf(path, sizeof(path), "%s.bare", dir);
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	wait_for_all(gate);
 	for (int i = 0; i < count; i++)
 		if (write(fd, text[i % 2], strlen(text[i % 2])) < 0 || fdatasync(fd) < 0)
 			exit(1);
@@ -70,21 +81,31 @@ static void append_bare(const char *dir, int count)
 /* Microseconds for each append, all writers together. */
 static void bench_append(const char *dir, const char *how, int writers, int count)
 {
-	double begun = now_us();
-	int status;
+	int ready[2], go[2], status;
 
+	if (pipe(ready) != 0 || pipe(go) != 0)
+		exit(1);
+	const int gate[2] = {go[0], ready[1]};
 	for (int i = 0; i < writers; i++) {
 		if (fork() != 0)
 			continue;
 		if (strcmp(how, "bare") == 0)
-			append_bare(dir, count);
+			append_bare(dir, count, gate);
 		else
 			append_own(dir, count,
 				   strcmp(how, "group") == 0  ? STORE_SYNC_GROUP
 				   : strcmp(how, "each") == 0 ? STORE_SYNC_EACH
-							      : STORE_SYNC_NONE);
+							      : STORE_SYNC_NONE,
+				   gate);
 		_exit(0);
 	}
+	char bytes[256] = {0};
+	for (int i = 0; i < writers; i++)
+		if (read(ready[0], bytes, 1) != 1)
+			exit(1);
+	double begun = now_us();
+	if (write(go[1], bytes, (size_t)writers) != writers)
+		exit(1);
 	while (wait(&status) > 0)
 		if (status != 0)
 			exit(1);

@@ -242,6 +242,28 @@ def unclean_end_says_one_line_unless_quiet(t):
 
 
 @test()
+def why_a_program_was_not_run_is_said_under_quiet_too(t):
+    t.write("plain", "text\n")
+    t.write("no_interpreter", "#!/nonexistent/interpreter\n", 0o755)
+    t.write("odd", "\x7fno program\n", 0o755)
+    for program, kind, code, sets in (("nosuchprogram", "not_found", 127, ()), ("./nosuch", "not_found", 127, ()),
+                                      ("./no_interpreter", "not_found", 127, ()),
+                                      ("./plain", "not_executable", 126, ()), ("./odd", "not_executable", 126, ()),
+                                      ("true", "denied_start", 125, ["file.exec+=/nonexistent"])):
+        loud = t.sbox(program, sets=sets)
+        quiet = t.sbox(program, sets=sets, opts=["--quiet"])
+        t.ended(quiet, kind, code)
+        t.check(loud.errtext.startswith("sbox: ") and quiet.errtext.startswith("sbox: "), f"{loud}\n{quiet}")
+        said = quiet.errtext.splitlines()
+        t.equal(said, loud.errtext.splitlines()[-len(said):], program)
+    # the same numbers from a program that was run are its own
+    for code in (125, 126, 127):
+        run = t.sbox("sh", "-c", f"exit {code}", opts=["--quiet"])
+        t.ended(run, "exited", code)
+        t.equal(run.err, b"")
+
+
+@test()
 def status_fd_reaches_nobody_inside(t):
     read_fd, write_fd = os.pipe()
     run = t.sbox("sh", "-c", f"ls /proc/self/fd; echo forged >&{write_fd}",

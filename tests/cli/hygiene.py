@@ -29,6 +29,9 @@ def inherited_signals(t, case):
     """The status comes back, the time limit fires, and the program starts with a clean slate."""
     run = t.sbox("sh", "-c", f"{STATUS}; exit 9", preexec=case[1], opts=["--quiet"])
     t.ended(run, "exited", 9)
+    # without a shell, which unblocks signals by itself
+    run = t.sbox("cat", "/proc/self/status", preexec=case[1], opts=["--quiet"])
+    t.has(run.text, "SigBlk")
     for line in run.text.splitlines():
         if line.startswith(("SigBlk", "SigIgn", "SigCgt")):
             t.equal((line.split()[0], int(line.split()[1], 16)), (line.split()[0], 0), "inside")

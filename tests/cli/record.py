@@ -41,7 +41,7 @@ def what(t):
     start = run.start
     t.equal(start["argv"], ["python3", "x.py", "--flag", "value"])
     t.equal((start["cwd"], start["inside_cwd"]), (t.ws, t.ws))
-    program = files_of(run, "program")[0]
+    program = files_of(run, "program")[-1]
     t.check(program["path"].startswith("/usr/"), program)
     t.equal(program["sha256"], file_hash(os.path.realpath(PYTHON)))
     script = files_of(run, "script")[0]

@@ -4,29 +4,7 @@ import os
 import shutil
 
 from sboxtest import PYTHON, Skip, test
-
-
-def same(t, *argv, before=None, after=None, **keywords):
-    """Runs it in two equal folders of the same name, without and with sbox; both must agree."""
-    if not shutil.which(argv[0], path="/usr/local/bin:/usr/bin:/bin"):
-        raise Skip(f"{argv[0]} is not installed")
-    results = []
-    for runner, extra in ((t.plain, {}), (t.sbox, {"opts": ["--quiet"]})):
-        shutil.rmtree(f"{t.ws}/p", ignore_errors=True)
-        t.mkdir("p")
-        if before:
-            before(t)
-        results.append(runner(*argv, cwd=f"{t.ws}/p", **keywords, **extra))
-        if after:
-            results[-1].after = after(t)
-    control, run = results
-    t.equal(control.code, 0, f"control: {control}")
-    t.equal((run.code, run.text), (control.code, control.text), f"under sbox: {run}")
-    t.equal(run.errtext, control.errtext, "stderr")
-    if after:
-        t.equal(run.after, control.after, "files left")
-    t.check(not run.denials, f"an ordinary program is refused something: {run.denials}")
-    return run
+from same import same
 
 
 PYTHON_PROGRAMS = {
@@ -117,6 +95,33 @@ print(oct(os.stat('/tmp').st_mode), os.access('/usr/bin/env', os.X_OK), time.tzn
 @test(cases=sorted(PYTHON_PROGRAMS), timeout=90)
 def python(t, name):
     same(t, PYTHON, "x.py", before=lambda t: t.write("p/x.py", PYTHON_PROGRAMS[name]))
+
+
+WALK = """
+import os, sysconfig
+for base, dirs, files in os.walk(sysconfig.get_path('stdlib')):
+    for name in files:
+        with open(os.path.join(base, name), 'rb') as file:
+            file.read(1)
+import sitecustomize
+print('whole', sitecustomize.__file__)
+"""
+
+
+@test(timeout=90)
+def python_s_library_is_whole(t):
+    """Debian keeps a part of it in /etc: the administrator's sitecustomize."""
+    if not t.plain(PYTHON, "-c", WALK).text.startswith("whole"):
+        raise Skip("this Python has no sitecustomize, or files that not everybody can read")
+    same(t, PYTHON, "-c", WALK)
+
+
+@test()
+def which_system_this_is(t):
+    """cmake's GNUInstallDirs decides by these files between lib, lib64 and lib/TRIPLET."""
+    files = " ".join(f"/etc/{name}" for name in ("os-release", "lsb-release", "debian_version", "alpine-release",
+                                                 "arch-release", "redhat-release"))
+    same(t, "sh", "-c", f"for f in {files}; do echo $f; test ! -e $f || cat $f; done")
 
 
 NODE = """

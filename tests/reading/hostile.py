@@ -75,7 +75,7 @@ def csv_is_one_row_a_run(t):
             t.check(cell[:1] not in "=+@" or cell == "", f"a spreadsheet would calculate {cell!r}")
 
 
-@test()
+@test(timeout=240)
 def odd_records_by_hand(t):
     """Lines that sbox never writes: other types in every place. No verb dies of them."""
     t.sbox("true")

@@ -14,7 +14,7 @@ import time
 from sboxtest import PYTHON, Skip, descendants, test
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--window-size=1440,1000"]
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=document.title='owned'>\u202e\x1b[2J"
@@ -41,7 +41,7 @@ def browser(t, path, fragment="", budget_ms=15000):
     """(the page as it is in the end, what the browser logged)"""
     program = next((found for found in map(shutil.which, BROWSERS) if found), None)
     if program is None:
-        raise Skip("no Chromium")
+        raise Skip("no Chromium: packaging/deps browser installs one")
     folder = tempfile.mkdtemp(dir=t.dir)
     t.own(folder)
     child = t.popen([program, *FLAGS, f"--user-data-dir={folder}", f"--virtual-time-budget={budget_ms}", "--enable-logging=stderr",
