@@ -265,8 +265,11 @@ int process_arm(struct arm *arm, struct error *err)
 	add_limit(arm, RLIMIT_SIGPENDING, QUEUED_SIGNALS, QUEUED_SIGNALS);
 	add_limit(arm, RLIMIT_MSGQUEUE, QUEUE_BYTES, QUEUE_BYTES);
 	if (arm->plan->limit_processes) {
-		/* one more: pid 1 of the sandbox counts too */
-		uint64_t count = at_most(profile->process.processes + 1, arm->host->hard_processes);
+		/* one more: pid 1 of the sandbox counts too; and one above the cgroup, which then
+		 * refuses first and counts what it refused */
+		bool by_cgroup = arm->plan->use_cgroup && arm->host->cgroup.has_pids;
+		uint64_t count = at_most(profile->process.processes + 1 + by_cgroup,
+					 arm->host->hard_processes);
 
 		add_limit(arm, RLIMIT_NPROC, count, count);
 	}

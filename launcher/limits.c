@@ -39,12 +39,13 @@ uint64_t own_cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t scratch_bytes(const struct run *run)
+static uint64_t scratch_bytes(struct run *run)
 {
 	struct statfs fs;
 
 	if (run->sandbox_root_fd < 0 || fstatfs(run->sandbox_root_fd, &fs) != 0)
 		return 0;
+	run->scratch_full |= fs.f_bfree == 0 || fs.f_ffree == 0;
 	return (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
 }
 
@@ -85,6 +86,11 @@ static uint64_t look_at_memory(struct run *run, const struct sample *sample)
 	return exact > limit ? MAX_NS : at_pace(run, limit - exact, BYTES_PER_NS);
 }
 
+static void note_refused(struct run *run, const struct cgroup_usage *usage)
+{
+	run->tasks_refused |= usage->processes_refused != UNKNOWN && usage->processes_refused > 0;
+}
+
 static uint64_t look_at_cgroup(struct run *run, uint64_t *ret_cpu_ns)
 {
 	struct cgroup_usage usage;
@@ -96,6 +102,7 @@ static uint64_t look_at_cgroup(struct run *run, uint64_t *ret_cpu_ns)
 		raise_peak(run, usage.peak_memory_bytes);
 	if (usage.oom_kills != UNKNOWN && usage.oom_kills > 0)
 		outcome_kill(run, END_MEMORY, "process.memory");
+	note_refused(run, &usage);
 	return MAX_NS;
 }
 
@@ -182,6 +189,12 @@ uint64_t limits_look(struct run *run)
 	return next;
 }
 
+/* While the file system is there: what filled it seldom takes the file away again. */
+void limits_look_at_scratch(struct run *run)
+{
+	(void)scratch_bytes(run);
+}
+
 void limits_kill(struct run *run)
 {
 	struct sample sample = {0};
@@ -214,6 +227,7 @@ void limits_finish(struct run *run)
 	cgroup_read(&run->cgroup, &read);
 	if (read.peak_memory_bytes != UNKNOWN)
 		usage->peak_memory_bytes = read.peak_memory_bytes;
+	note_refused(run, &read);
 	if (read.oom_kills != UNKNOWN && read.oom_kills > 0)
 		outcome_end(run, END_MEMORY, 0, "process.memory");
 }

@@ -230,10 +230,13 @@ static void deny_limits(struct run *run)
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		if (run->end.kind == limits[i].kind)
 			deny(run, limits[i].boundary, limits[i].key, 0, limits[i].twice);
-	if (tasks != 0 && run->end.usage.peak_tasks != UNKNOWN &&
-	    run->end.usage.peak_tasks >= tasks)
+	if (tasks != 0 && (run->tasks_refused || (run->end.usage.peak_tasks != UNKNOWN &&
+						  run->end.usage.peak_tasks >= tasks)))
 		deny(run, BOUNDARY_PROCESS, "process.processes", EAGAIN,
 		     arena_printf(run->arena, "%llu", (unsigned long long)tasks * 2));
+	if (run->scratch_full && profile->file.scratch_bytes != 0)
+		deny(run, BOUNDARY_FILE, "file.scratch", ENOSPC,
+		     plan_size(run->arena, profile->file.scratch_bytes * 2));
 	if (run->end.kind == END_SIGNALED && run->end.code == SIGXFSZ &&
 	    profile->file.max_file_bytes != 0)
 		deny(run, BOUNDARY_FILE, "file.max_file", EFBIG,

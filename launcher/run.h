@@ -82,6 +82,8 @@ struct run {
 	uint64_t seen_cpu_ns;   /* the most that a look has seen */
 	uint64_t spared_cpu_ns; /* sbox's own work that is not done for the program: looks, hash */
 	int sandbox_root_fd;    /* the new root: its tmpfs is the scratch */
+	bool scratch_full;      /* a look found no room */
+	bool tasks_refused;     /* the cgroup has counted one that was */
 	struct cache cache;
 	struct watch_growth {
 		struct growth growth;
@@ -131,6 +133,7 @@ const char *outcome_denials(const struct run *run);
 /* limits.c: one look at the whole tree; nanoseconds until the next. */
 uint64_t limits_look(struct run *run);
 uint64_t limits_first_look(const struct run *run);
+void limits_look_at_scratch(struct run *run);
 void limits_finish(struct run *run);
 /* Kills everything in the sandbox, after a last look at what it used: what dies with
  * pid 1 is reaped by the kernel without being counted (zap_pid_ns_processes()). */

@@ -348,6 +348,7 @@ void supervise(struct run *run)
 	loop_timer(loop.look_fd, limits_first_look(run));
 	spawn_go(run);
 	live(&loop);
+	limits_look_at_scratch(run);
 	let_go(run);
 	finish_usage(&loop);
 	if (run->watch != NULL)

@@ -97,6 +97,7 @@ def tasks(t):
         t.has(run.text, "EAGAIN", run)
         t.check(int(run.text.split()[1]) <= 40, run)
         t.has(item(run, "processes")["mechanism"], "cgroup pids")
+        t.equal([d["permit"] for d in run.denied(boundary="process")], ["[process] processes = 80"], run)
 
 
 @test()
