@@ -8,7 +8,8 @@
 /*
  * One arena a run: everything that parsing and planning allocate lives until
  * the end of the run and is freed at once. Memory comes back zeroed. Running
- * out of memory aborts: there is nothing sensible left to do before the fork.
+ * out of memory aborts: there is nothing sensible left to do. What was begun ends
+ * with the process.
  */
 struct arena {
 	struct arena_block *head;

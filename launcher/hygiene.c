@@ -70,10 +70,21 @@ static uint64_t raise_limit(__rlimit_resource_t resource, rlim_t wanted)
 	return before;
 }
 
+static void give_up(int number)
+{
+	static const char text[] = "sbox: gives up: out of memory, or a fault of its own\n";
+	ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+	(void)number;
+	(void)written;
+	_exit(125);
+}
+
 int hygiene(uint64_t *ret_file_bytes)
 {
 	if (fill_standard_fds() != 0 || reset_signals() != 0)
 		return -1;
+	signal(SIGABRT, give_up);
 	raise_limit(RLIMIT_NOFILE, RLIM_INFINITY);
 	raise_limit(RLIMIT_STACK, STACK_BYTES);
 	*ret_file_bytes = raise_limit(RLIMIT_FSIZE, RLIM_INFINITY);

@@ -21,7 +21,7 @@ DRAWN = 36
 LINE = re.compile(r"^(\d+) +(?:<\.\.\. )?(\w+)")
 # strace starts the first process itself; the end of one cannot fail.
 LEFT_OUT = {"exit_group", "exit", "rt_sigreturn", "restart_syscall"}
-# Without memory, or random numbers for a name of its own, sbox aborts.
+# Without memory, or random numbers for a name of its own, sbox ends at once, and libc may before it.
 MEMORY = {"getrandom", "mmap", "brk", "mprotect", "munmap", "mremap", "madvise", "arch_prctl", "set_tid_address"}
 # No probe inside can see whether these were taken: a run after such a failure is never right.
 UNSEEN = {"landlock_restrict_self", "landlock_add_rule"}

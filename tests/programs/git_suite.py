@@ -18,7 +18,7 @@ t1007-hash-object t1300-config t1301-shared-repo t1304-default-acl t1450-fsck t1
 t2400-worktree-add t2401-worktree-prune t3200-branch t3400-rebase t3420-rebase-autostash t3600-rm t3700-add
 t3903-stash t4001-diff-rename t4150-am t5000-tar-tree t5300-pack-object t5304-prune t5400-send-pack
 t5406-remote-rejects t5510-fetch t5520-pull t5570-git-daemon t5512-ls-remote t5525-fetch-tagopt t6030-bisect-porcelain t6500-gc t7001-mv
-t7004-tag t7300-clean t7400-submodule-basic t7508-status t7600-merge t7700-repack t7810-grep
+t7004-tag t7300-clean t7400-submodule-basic t7508-status t7600-merge t7700-repack t7501-commit-basic-functionality
 """
 
 
