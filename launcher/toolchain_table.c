@@ -86,7 +86,8 @@ const struct toolchain toolchain_table[] = {
 	 .folders = ".rustup",
 	 .mark = "toolchains",
 	 .entries = "toolchains/*/bin",
-	 .shown = "toolchains settings.toml",
+	 /* it makes the last one when it does not see it */
+	 .shown = "toolchains settings.toml update-hashes",
 	 .searched = "toolchains/* toolchains/*/etc"},
 	{.name = "cargo",
 	 .variable = "CARGO_HOME",

@@ -281,6 +281,16 @@ def each_manager_s_programs_run(t, case):
 
 
 @test()
+def rustup_sees_the_folder_that_it_would_make(t):
+    for folder in (".rustup/toolchains/stable/bin", ".rustup/update-hashes"):
+        t.mkdir(f"{t.home}/{folder}")
+    t.write(f"{t.home}/.cargo/bin/rustc", '#!/bin/sh\nmkdir -p "$RUSTUP_HOME/update-hashes" && echo made\n', 0o755)
+    os.chmod(t.home, 0o700)
+    run = t.sbox("rustc", env={"PATH": f"{t.home}/.cargo/bin:{PATH}"}, opts=["--quiet"])
+    t.equal(run.out, b"made\n", run)
+
+
+@test()
 def what_cargo_and_go_write_is_not_theirs(t):
     t.write(f"{t.home}/.cargo/bin/tool", "#!/bin/sh\necho .$CARGO_HOME.$GOPATH.\n", 0o755)
     t.mkdir(f"{t.home}/go/bin")
