@@ -98,7 +98,8 @@ bool judge(struct judge *judge, const struct judge_question *question,
 
 /* judge_reason.c: the denial in words; its strings live in `ret_text`. */
 enum { JUDGE_TEXT = PATH_MAX + 64 };
-void judge_describe(const struct judge_question *question, const struct judge_found *found,
-		    char ret_text[JUDGE_TEXT], struct record_denial *ret_denial);
+void judge_describe(const struct judge *judge, const struct judge_question *question,
+		    const struct judge_found *found, char ret_text[JUDGE_TEXT],
+		    struct record_denial *ret_denial);
 
 #endif

@@ -62,8 +62,23 @@ static bool add_path(char text[JUDGE_TEXT], const char *path)
 	return *path == '\0';
 }
 
-void judge_describe(const struct judge_question *question, const struct judge_found *found,
-		    char ret_text[JUDGE_TEXT], struct record_denial *ret_denial)
+/* A line that sbox itself would refuse helps nobody. */
+static const char *never_in_a_line(const struct judge *judge, const char *permit,
+				   const struct judge_question *question,
+				   const struct judge_found *found)
+{
+	const char *key = wants[question->want].key;
+	bool writes = *permit == '\0' ? strcmp(key, "write") == 0
+				      : strncmp(permit, "[file] write", 12) == 0;
+
+	if (found->permit[0] == '\0')
+		return "no line of a profile names it";
+	return writes ? profile_never_writable(found->permit, judge->store) : NULL;
+}
+
+void judge_describe(const struct judge *judge, const struct judge_question *question,
+		    const struct judge_found *found, char ret_text[JUDGE_TEXT],
+		    struct record_denial *ret_denial)
 {
 	const char *permit = reasons[found->reason].permit;
 	bool network = found->reason == REASON_HIDDEN_SOCKET || found->reason == REASON_SOCKET;
@@ -81,8 +96,10 @@ void judge_describe(const struct judge_question *question, const struct judge_fo
 	else
 		snprintf(ret_text, JUDGE_TEXT, "%.*s", (int)before, permit);
 	bool needs_path = *permit == '\0' || permit[before] != '\0';
-	if (needs_path && (found->permit[0] == '\0' || !add_path(ret_text, found->permit)))
+	if (needs_path)
+		ret_denial->never = never_in_a_line(judge, permit, question, found);
+	if (needs_path && ret_denial->never == NULL && !add_path(ret_text, found->permit))
 		ret_denial->never = "no line of a profile names it";
-	else
+	if (ret_denial->never == NULL)
 		ret_denial->permit = ret_text;
 }

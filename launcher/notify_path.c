@@ -393,6 +393,6 @@ void notify_path(struct notify *notify, const struct seccomp_notif *request)
 	if ((notify->watch != NULL && question.want == WANT_LOOK) ||
 	    !judge(notify->judge, &question, &room->found))
 		return;
-	judge_describe(&question, &room->found, room->text, &denial);
+	judge_describe(notify->judge, &question, &room->found, room->text, &denial);
 	notify_write_down(notify, request, &denial);
 }

@@ -135,6 +135,10 @@ struct profile_context {
 	const char *shipped_dir;
 };
 
+/* Why no line may make the path writable, in a few words; NULL: one may, as far as its text tells.
+ */
+const char *profile_never_writable(const char *path, const char *store);
+
 /* Why a folder that nobody wrote out (${cwd}, what a variable of the caller names) must not
  * be handed over: a home folder, a system folder, the store ... NULL: it may. `path` is resolved.
  */

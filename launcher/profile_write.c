@@ -151,6 +151,17 @@ static int check_element(const struct writing *writing, struct element *element,
 	return 0;
 }
 
+const char *profile_never_writable(const char *path, const char *store)
+{
+	const struct forbidden *found = find_forbidden(never_write, ROWS(never_write), path);
+
+	if (found != NULL)
+		return found->what;
+	if (store != NULL && (path_below(path, store) || path_below(store, path)))
+		return "the audit records are kept there: make a folder beside them and list that";
+	return NULL;
+}
+
 int write_check(struct arena *arena, const struct profile_context *context,
 		struct element_list *list, struct error *err)
 {

@@ -168,3 +168,15 @@ def loader(t, out):
     t.write("loaded.c", "int main(void) { return 0; }\n")
     built = t.plain("gcc", f"-Wl,--dynamic-linker={out}/ld.so", "loaded.c", "-o", "loaded")
     t.equal(built.code, 0, built)
+
+
+@test()
+def a_line_that_sbox_would_refuse_is_not_named(t):
+    """The folder holds the record: no profile makes it writable, so what is said is why."""
+    t.own(t.dir)
+    run = t.sbox("mkdir", f"{t.dir}/new", sets=[f"file.read+={t.dir}"], opts=["--quiet"])
+    t.equal([(d["errno"], d["permit"], "audit records" in str(d["never"])) for d in run.denied("create")],
+            [("EROFS", None, True)], run)
+    refused = t.sbox("true", sets=[f"file.write={t.dir}"])
+    t.equal(refused.code, 125, refused)
+    t.has(refused.errtext, "audit records")
