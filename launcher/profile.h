@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "arena.h"
@@ -134,6 +135,11 @@ struct profile_context {
 	const char *system_dir; /* /etc/sbox/profiles */
 	const char *shipped_dir;
 };
+
+/* The folder of a profile's file. */
+const char *profile_folder(struct arena *arena, const char *path);
+/* All may write to it without the sticky bit: anybody can swap the file. */
+bool profile_folder_is_shared(const struct stat *st);
 
 /* Why no line may make the path writable, in a few words; NULL: one may, as far as its text tells.
  */

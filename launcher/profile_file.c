@@ -31,18 +31,29 @@ static int refuse_errno(const struct source *source, struct error *err, const ch
 	return -1;
 }
 
-/* In a folder that all may write to without the sticky bit, anybody can swap the file. */
+const char *profile_folder(struct arena *arena, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		return ".";
+	return slash == path ? "/" : arena_strndup(arena, path, (size_t)(slash - path));
+}
+
+bool profile_folder_is_shared(const struct stat *st)
+{
+	return (st->st_mode & S_IWOTH) && !(st->st_mode & S_ISVTX);
+}
+
 static int check_folder(struct arena *arena, const struct source *source, const char *path,
 			struct error *err)
 {
-	const char *slash = strrchr(path, '/');
-	const char *folder =
-		slash == path ? "/" : arena_strndup(arena, path, (size_t)(slash - path));
+	const char *folder = profile_folder(arena, path);
 	struct stat st;
 
 	if (stat(folder, &st) < 0)
 		return refuse_errno(source, err, "its folder cannot be looked at");
-	if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+	if (profile_folder_is_shared(&st))
 		return error_at(err, source->shown, 0,
 				"its folder %s can be written by everyone: chmod o-w it, or move "
 				"the profile",

@@ -39,9 +39,30 @@ static int read_all(struct arena *arena, struct profile_save *save, int fd, size
 	return 0;
 }
 
+/* What would refuse the file at the end is said before anything is done for it. */
+static int check_folder(struct arena *arena, const struct profile_save *save, struct error *err)
+{
+	const char *folder = profile_folder(arena, save->path);
+	struct stat st;
+
+	if (stat(folder, &st) != 0)
+		return error_sys(err, "%s: cannot look at its folder", save->path);
+	if (!S_ISDIR(st.st_mode) || access(folder, W_OK | X_OK) != 0)
+		return error_sys(err, "%s: cannot write to its folder", save->path);
+	if (profile_folder_is_shared(&st))
+		return error_set(err, ERROR_PROFILE,
+				 "%s: its folder %s can be written by everyone: chmod o-w it, or "
+				 "name a file elsewhere",
+				 save->path, folder);
+	return 0;
+}
+
 int profile_save_read(struct arena *arena, struct profile_save *save, struct error *err)
 {
 	struct stat st;
+
+	if (check_folder(arena, save, err) != 0)
+		return -1;
 	int fd = open(save->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	save->is_new = fd < 0 && errno == ENOENT;

@@ -59,7 +59,10 @@ def nothing_else_is_overwritten(t):
     own = t.profile("[profile]\nextends = agent\n", "own")
     shared = t.write(f"{t.dir}/profiles/shared.ini", "; Written by sbox learn (1).\n", 0o666)
     os.symlink(own, f"{t.dir}/profiles/link.ini")
+    open_to_all = t.mkdir(f"{t.dir}/open")
+    os.chmod(open_to_all, 0o777)
     for path, word in ((own, "was not written by sbox learn"), (shared, "others may write it"),
+                       (f"{open_to_all}/new.ini", "can be written by everyone"),
                        (f"{t.dir}/profiles/link.ini", "is a link")):
         code, _, err, _ = learn(t, "sh", "-c", "echo ran >ran", output=path)
         t.equal(code, 125, err)
