@@ -48,7 +48,8 @@ class Test:
         self.name = function.__name__ + (f"[{case_name(case)}]" if case is not None else "")
         self.parallel = options["parallel"]
         self.timeout = options["timeout"] * SLOW
-        self.callers = options["callers"]
+        callers = options["callers"]
+        self.callers = callers(case) if callable(callers) else callers
         self.row = options["row"]
 
 
@@ -58,8 +59,8 @@ def case_name(case):
 
 
 def test(parallel=True, timeout=60, callers=("root", "user"), cases=None, row=None):
-    """Registers a test; with `cases` one test for each, called as f(t, case). row: of the list of
-    attempts."""
+    """Registers a test; with `cases` one test for each, called as f(t, case). callers: who they
+    are, or a function of the case that says so. row: of the list of attempts."""
     options = {"parallel": parallel, "timeout": timeout, "callers": callers, "row": row}
 
     def register(function):
