@@ -131,6 +131,11 @@ static bool asks(const struct filter_policy *policy, const struct arg_row *row)
 	return row->ask != ASK_NOTHING && row->ask <= policy->ask;
 }
 
+static bool waits(const struct filter_policy *policy, const struct arg_row *row)
+{
+	return policy->late_network && row->network;
+}
+
 static bool is_check(uint32_t verdict)
 {
 	return (verdict & ~(uint32_t)(CHECKS_MAX - 1)) == VERDICT_CHECK;
@@ -143,7 +148,8 @@ static bool is_passed(uint32_t verdict)
 
 static uint32_t row_code(struct filter_state *state, const struct arg_row *row, uint32_t next)
 {
-	bool ask = asks(state->policy, row) && state->policy->listener;
+	bool ask =
+		(asks(state->policy, row) && state->policy->listener) || waits(state->policy, row);
 	uint32_t verdict = ask          ? SECCOMP_RET_USER_NOTIF
 			   : row->allow ? SECCOMP_RET_ALLOW
 					: refusal(state->policy, row->errnum);
@@ -283,15 +289,32 @@ const struct arg_row *filter_refusing_row(const struct filter_policy *policy, in
 	return row->allow ? NULL : row;
 }
 
-bool filter_is_question(const struct filter_policy *policy, uint32_t arch, int nr,
-			const uint64_t args[6])
+/* The argument rule that allows, or NULL: there is none, or the call is refused. */
+static const struct arg_row *allowing_row(const struct filter_policy *policy, uint32_t arch, int nr,
+					  const uint64_t args[6])
 {
 	if (policy == NULL || policy->passes == NULL || !filter_is_native(arch) || nr < 0 ||
 	    nr >= SYSCALL_NUMBERS || !policy->passes[nr])
-		return false;
+		return NULL;
 	int8_t check = arg_check_table()[nr];
 	if (check < 0)
-		return false;
+		return NULL;
 	const struct arg_row *row = arg_check_decide(&arg_checks[check], given_by(policy), args);
-	return row->allow && asks(policy, row);
+	return row->allow ? row : NULL;
+}
+
+bool filter_is_question(const struct filter_policy *policy, uint32_t arch, int nr,
+			const uint64_t args[6])
+{
+	const struct arg_row *row = allowing_row(policy, arch, nr, args);
+
+	return row != NULL && asks(policy, row);
+}
+
+bool filter_wants_network(const struct filter_policy *policy, uint32_t arch, int nr,
+			  const uint64_t args[6])
+{
+	const struct arg_row *row = allowing_row(policy, arch, nr, args);
+
+	return row != NULL && waits(policy, row);
 }

@@ -45,6 +45,12 @@ struct filter_policy {
 	enum arg_ask ask;
 	bool *passes; /* SYSCALL_NUMBERS of them, filled by filter_build: what is allowed at all,
 			 arguments aside; NULL: nothing is ever asked about */
+	/*
+	 * The network is set up at its first socket: each socket(2) that the filter allows and that
+	 * sees the network (UNIX does not) goes through the supervisor, with or without `listener`.
+	 * It answers "continue" whatever the arguments are: that a call comes is all it is told.
+	 */
+	bool late_network;
 	bool refuse_memfd; /* memory is sampled: memfd_create and shmget would not be seen */
 	/* There is no network namespace of the run's own: unless the mode is host, INET
 	 * and NETLINK sockets are refused by family. */
@@ -72,6 +78,10 @@ bool filter_is_native(uint32_t arch);
 /* The filter allows the call, and only asks about it: never true of one that it refuses. */
 bool filter_is_question(const struct filter_policy *policy, uint32_t arch, int nr,
 			const uint64_t args[6]);
+
+/* The same of a socket that waits for the network. */
+bool filter_wants_network(const struct filter_policy *policy, uint32_t arch, int nr,
+			  const uint64_t args[6]);
 
 /* Runs the program over one seccomp_data as the kernel would; for tests and `show`. */
 uint32_t filter_simulate(const struct sock_fprog *program, uint32_t arch, int nr,

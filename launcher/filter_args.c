@@ -47,10 +47,11 @@
 	{                                                                                          \
 		.test = ARG_UNUSED                                                                 \
 	}
-#define ALLOW .allow = true
-#define ASK   .allow = true, .ask = ASK_WRITES
-#define ASK_R .allow = true, .ask = ASK_READS
-#define ASK_U .allow = true, .ask = ASK_USES
+#define ALLOW         .allow = true
+#define ALLOW_NETWORK .allow = true, .network = true
+#define ASK           .allow = true, .ask = ASK_WRITES
+#define ASK_R         .allow = true, .ask = ASK_READS
+#define ASK_U         .allow = true, .ask = ASK_USES
 
 #define INET IN(0, LOW_WORD, ONE(AF_INET), ONE(AF_INET6))
 
@@ -63,11 +64,11 @@ static const struct arg_row socket_rows[] = {
 	{.when = {IN(0, LOW_WORD, ONE(AF_UNIX))}, .needs = ARG_NEEDS_UNIX, ALLOW},
 	/* glibc's getaddrinfo and if_nameindex ask for SOCK_RAW here. */
 	{.when = {IN(0, LOW_WORD, ONE(AF_NETLINK)), IN(2, LOW_WORD, ONE(NETLINK_ROUTE))},
-	 .needs = ARG_NEEDS_NETWORK, ALLOW},
+	 .needs = ARG_NEEDS_NETWORK, ALLOW_NETWORK},
 	{.when = {INET, IN(1, TYPE_MASK, ONE(SOCK_STREAM)), IN(2, LOW_WORD, ONE(0), ONE(IPPROTO_TCP))},
-	 .needs = ARG_NEEDS_NETWORK, ALLOW},
+	 .needs = ARG_NEEDS_NETWORK, ALLOW_NETWORK},
 	{.when = {INET, IN(1, TYPE_MASK, ONE(SOCK_DGRAM)), IN(2, LOW_WORD, ONE(0), ONE(IPPROTO_UDP))},
-	 .needs = ARG_NEEDS_NETWORK, ALLOW},
+	 .needs = ARG_NEEDS_NETWORK, ALLOW_NETWORK},
 	/* SOCK_PACKET on INET is AF_PACKET by its old name. */
 	{.when = {INET, IN(1, TYPE_MASK, ONE(SOCK_RAW), ONE(SOCK_PACKET))},
 	 .errnum = EPERM, .boundary = BOUNDARY_NETWORK, .object = OBJECT_SOCKET_TYPE, .object_arg = 1,

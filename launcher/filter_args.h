@@ -69,6 +69,7 @@ struct arg_row {
 	unsigned needs; /* ARG_NEEDS_…: holds only where the run has that of its own */
 	bool allow;
 	enum arg_ask ask; /* allowed, and the supervisor looks at it first: filter_policy.ask */
+	bool network;     /* allowed, and a socket of the network: filter_policy.late_network */
 	/* Only for a row that refuses: */
 	int errnum;
 	enum boundary boundary;

@@ -29,6 +29,8 @@
 static const char *default_items[] = {"@default"};
 static const struct string_list defaults = {default_items, 1};
 
+static bool late_passes[2][SYSCALL_NUMBERS];
+
 /* The policies that are tested; the first one is what the others are compared with. */
 static const struct {
 	const char *name;
@@ -40,6 +42,19 @@ static const struct {
 	{"refuse-memfd", {.syscalls = &defaults, .listener = true, .refuse_memfd = true}},
 	{"no-listener", {.syscalls = &defaults}},
 	{"trap-exec", {.syscalls = &defaults, .listener = true, .trap_exec = true}},
+	{"late-network",
+	 {.syscalls = &defaults,
+	  .listener = true,
+	  .network = NETWORK_ALLOW,
+	  .late_network = true,
+	  .passes = late_passes[0]}},
+	/* its refusals are not written down, so the filter answers them; sockets are told of still
+	 */
+	{"late-network-only",
+	 {.syscalls = &defaults,
+	  .network = NETWORK_ALLOW,
+	  .late_network = true,
+	  .passes = late_passes[1]}},
 	{"in-place",
 	 {.syscalls = &defaults,
 	  .listener = true,

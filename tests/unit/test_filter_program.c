@@ -10,17 +10,18 @@
 static const int wild[] = {1000, 0x7fffffff, -1, -2, INT32_MIN, 0x40000000, 0x40000000 | 59};
 
 /* Writes one line, unless `before` has it: then only what differs is of interest. */
-static void print_verdict(FILE *out, const char *before, const struct sock_fprog *program,
-			  const char *call, uint32_t arch, int nr, const uint64_t args[6])
+static void print_verdict(FILE *out, const char *before, const struct filter_policy *policy,
+			  const struct sock_fprog *program, const char *call, uint32_t arch, int nr,
+			  const uint64_t args[6])
 {
 	uint32_t verdict = filter_simulate(program, arch, nr, args);
 	bool is_exec = nr == syscall_number("execve") || nr == syscall_number("execveat");
+	bool goes_on = (is_exec && arch == NATIVE) || filter_wants_network(policy, arch, nr, args);
 	const char *then = "";
 	char line[192];
 
 	if (verdict == SECCOMP_RET_USER_NOTIF)
-		then = is_exec && arch == NATIVE
-			       ? ", then continue"
+		then = goes_on ? ", then continue"
 			       : strerrorname_np(filter_refusal_errno(arch, nr, args));
 	snprintf(line, sizeof(line), "%-48s %s%s%s\n", call, verdict_text(verdict),
 		 then[0] != '\0' && then[0] != ',' ? ", then " : "", then);
@@ -28,7 +29,8 @@ static void print_verdict(FILE *out, const char *before, const struct sock_fprog
 		fputs(line, out);
 }
 
-static void print_rows(FILE *out, const char *before, const struct sock_fprog *program)
+static void print_rows(FILE *out, const char *before, const struct filter_policy *policy,
+		       const struct sock_fprog *program)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const uint64_t *a = rows[i].args;
@@ -37,8 +39,8 @@ static void print_rows(FILE *out, const char *before, const struct sock_fprog *p
 
 		snprintf(call, sizeof(call), "%s(%#jx, %#jx, %#jx, %#jx)", rows[i].call,
 			 (uintmax_t)a[0], (uintmax_t)a[1], (uintmax_t)a[2], (uintmax_t)a[3]);
-		print_verdict(out, before, program, call, NATIVE, syscall_number(rows[i].call),
-			      args);
+		print_verdict(out, before, policy, program, call, NATIVE,
+			      syscall_number(rows[i].call), args);
 	}
 }
 
@@ -61,14 +63,14 @@ static char *verdicts(const struct filter_policy *policy, const char *before)
 			continue;
 		}
 		snprintf(call, sizeof(call), "%d %s", nr, syscall_name(nr, name));
-		print_verdict(out, before, &program, call, NATIVE, nr, none);
+		print_verdict(out, before, policy, &program, call, NATIVE, nr, none);
 	}
 	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++) {
 		snprintf(call, sizeof(call), "%#x", (unsigned)wild[i]);
-		print_verdict(out, before, &program, call, NATIVE, wild[i], none);
+		print_verdict(out, before, policy, &program, call, NATIVE, wild[i], none);
 	}
-	print_verdict(out, before, &program, "i386 5", AUDIT_ARCH_I386, 5, none);
-	print_rows(out, before, &program);
+	print_verdict(out, before, policy, &program, "i386 5", AUDIT_ARCH_I386, 5, none);
+	print_rows(out, before, policy, &program);
 	fclose(out);
 	return text;
 }
@@ -161,7 +163,7 @@ static uint32_t expected(const struct filter_policy *policy, uint32_t arch, int 
 		return SECCOMP_RET_ALLOW;
 	const struct arg_row *row = arg_check_decide(&arg_checks[index], given, args);
 	if (row->allow)
-		return SECCOMP_RET_ALLOW;
+		return row->network && policy->late_network ? notify : SECCOMP_RET_ALLOW;
 	return refuse != 0 ? refuse : SECCOMP_RET_ERRNO | (uint32_t)row->errnum;
 }
 

@@ -92,6 +92,56 @@ START_TEST(nothing_refused_is_a_question)
 }
 END_TEST
 
+/*
+ * Waiting for the network changes one answer into another: "allow" into "asked, then continue", for
+ * sockets that see a network. Whatever a profile refuses stays refused.
+ */
+static void check_network(const char **items, size_t count, bool listener)
+{
+	struct filter_policy policy = policy_of(items, count, ASK_NOTHING, listener);
+	struct sock_fprog plain = build(&policy);
+	size_t asked = 0;
+
+	policy.late_network = true;
+	struct sock_fprog late = build(&policy);
+	for (int nr = -1; nr < SYSCALL_NUMBERS + 8; nr++)
+		for (size_t a = 0; a < SAMPLES; a++)
+			for (size_t b = 0; b < SAMPLES; b++) {
+				const uint64_t args[6] = {samples[a], samples[b],
+							  samples[(a + b) % SAMPLES], samples[b]};
+				uint32_t before =
+					filter_simulate(&plain, SBOX_AUDIT_ARCH, nr, args);
+				uint32_t now = filter_simulate(&late, SBOX_AUDIT_ARCH, nr, args);
+				bool waits =
+					filter_wants_network(&policy, SBOX_AUDIT_ARCH, nr, args);
+
+				ck_assert(!waits ||
+					  (nr == SYS_socket && (uint32_t)args[0] != AF_UNIX));
+				ck_assert_msg(!waits || before == SECCOMP_RET_ALLOW,
+					      "call %d is refused and let go on", nr);
+				ck_assert_uint_eq(now, waits ? SECCOMP_RET_USER_NOTIF : before);
+				ck_assert(
+					!filter_wants_network(&policy, AUDIT_ARCH_I386, nr, args));
+				asked += waits;
+			}
+	ck_assert_uint_gt(asked, 0);
+}
+
+START_TEST(waiting_for_the_network_lets_nothing_through)
+{
+	static const char *shut[] = {"@default", "!socket"};
+	const uint64_t inet[6] = {AF_INET, SOCK_STREAM};
+
+	check_network(default_items, 1, _i == 1);
+	struct filter_policy policy = policy_of(shut, 2, ASK_NOTHING, _i == 1);
+	policy.late_network = true;
+	struct sock_fprog program = build(&policy);
+	ck_assert(!filter_wants_network(&policy, SBOX_AUDIT_ARCH, SYS_socket, inet));
+	ck_assert_uint_ne(filter_simulate(&program, SBOX_AUDIT_ARCH, SYS_socket, inet),
+			  SECCOMP_RET_ALLOW);
+}
+END_TEST
+
 START_TEST(levels_ask_about_more)
 {
 	const uint64_t reads[6] = {(uint64_t)AT_FDCWD, 0, O_RDONLY | O_CLOEXEC};
@@ -124,6 +174,7 @@ int main(void)
 
 	tcase_set_timeout(cases, 60);
 	tcase_add_loop_test(cases, nothing_refused_is_a_question, ASK_NOTHING, ASK_USES + 1);
+	tcase_add_loop_test(cases, waiting_for_the_network_lets_nothing_through, 0, 2);
 	tcase_add_test(cases, levels_ask_about_more);
 	suite_add_tcase(suite, cases);
 	SRunner *runner = srunner_create(suite);

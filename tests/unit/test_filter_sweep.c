@@ -19,6 +19,7 @@ static const int wild[] = {1024,       4096, 65535, 0x40000000, 0x4000003b,
 
 struct sweep {
 	FILE *out;
+	const struct filter_policy *policy;
 	struct sock_fprog program;
 };
 
@@ -29,7 +30,8 @@ static const char *answer(const struct sweep *sweep, int nr, const uint64_t args
 
 	if (verdict != SECCOMP_RET_USER_NOTIF)
 		return verdict_text(verdict);
-	if (nr == syscall_number("execve") || nr == syscall_number("execveat"))
+	if (nr == syscall_number("execve") || nr == syscall_number("execveat") ||
+	    filter_wants_network(sweep->policy, NATIVE, nr, args))
 		return "asked about, then allow";
 	return strerrorname_np(filter_refusal_errno(NATIVE, nr, args));
 }
@@ -169,17 +171,22 @@ static char *text_for(const char *name, bool in_place)
 	char *text = NULL;
 	size_t size;
 
+	static bool passes[SYSCALL_NUMBERS];
+
 	load(name, &profile);
 	const struct filter_policy policy = {
 		.syscalls = &profile.privilege.syscalls,
 		.network = profile.network.mode,
 		.listener = true,
 		.trap_exec = profile.audit.execs == YES,
+		.passes = passes,
+		.late_network = !in_place && profile.network.mode == NETWORK_ALLOW,
 		.shared_network = in_place,
 		.refuse_unix = in_place,
 		.refuse_ipc = in_place,
 		.refuse_others = in_place,
 	};
+	sweep.policy = &policy;
 	sweep.program = build(&policy);
 	sweep.out = open_memstream(&text, &size);
 	sweep_numbers(&sweep);
