@@ -297,7 +297,7 @@ fuzz-coverage:
 cross_arch := aarch64
 cross_make := $(MAKE) --no-print-directory BUILD=build-$(cross_arch) CROSS=$(cross_arch)-linux-gnu- \
 	SYSROOT=build-sysroot/arm64
-cross_skip := $(addprefix test_,cgroup_ask cgroup_live child child_early child_init child_messages environment \
+cross_skip := $(addprefix test_,cgroup_ask cgroup_live child child_early child_init child_messages child_visit environment \
 	filter_live filter_program filter_sweep notify notify_exec relay)
 cross_tests := $(patsubst tests/unit/%.c,build-$(cross_arch)/tests/unit/%,$(filter-out \
 	$(cross_skip:%=tests/unit/%.c),$(unit_src)))

@@ -181,7 +181,7 @@ struct record_attempt {
 };
 
 struct record_network {
-	const char *gate; /* "served", "lost", "not_ready" */
+	const char *gate; /* "served", "lost", "not_ready", "not_started" */
 	const struct record_name *names;
 	const struct record_connection *connections, *more;
 	const struct record_attempt *attempts;

@@ -11,7 +11,8 @@
  * program's own servers on localhost and add nothing to an empty namespace.
  *
  * allow: the same namespace, in which every address is local and what the profile
- * names leads to sbox-gate, outside, which judges, dials and relays.
+ * names leads to sbox-gate, outside, which judges, dials and relays. All of that is made when
+ * the program asks for its first socket, where that can be noticed; until then it is as for none.
  */
 
 static const char *const mode_names[] = {"none", "allow", "host"};
@@ -58,15 +59,29 @@ static void plan_lists(const struct profile *profile, struct plan *plan, bool ha
 	}
 }
 
+/*
+ * The filter tells of the first socket. Ports of the host's are served from the start; and a filter
+ * around sbox may have the only listener there can be (EBUSY), which shows when it is too late.
+ */
+static bool can_be_late(const struct profile *profile, const struct host *host)
+{
+	return host->seccomp && !host->filtered && profile->network.listen.count == 0;
+}
+
 /* Whatever on_missing says: what was to have a gate does not run without one. */
-static void plan_gate(const struct host *host, struct plan *plan, struct plan_item *item)
+static void plan_gate(const struct profile *profile, const struct host *host, struct plan *plan,
+		      struct plan_item *item)
 {
 	const char *why = host->gate_why;
 
 	if ((plan->namespaces & CLONE_NEWNET) == 0)
 		why = arena_printf(plan->arena, "no network namespace: %s", plan->form_why);
 	if (why == NULL) {
-		plan_enforced(item, "network namespace, sbox-gate",
+		plan->late_network = can_be_late(profile, host);
+		plan_enforced(item,
+			      plan->late_network
+				      ? "network namespace, sbox-gate from the first socket on"
+				      : "network namespace, sbox-gate",
 			      "whom the program may talk to, it may tell everything that it can "
 			      "read");
 		return;
@@ -122,7 +137,7 @@ void network_plan(const struct profile *profile, const struct host *host, struct
 		plan_add(plan, BOUNDARY_NETWORK, "families", "unix, inet, inet6, netlink route");
 
 	if (mode == NETWORK_ALLOW)
-		plan_gate(host, plan, item);
+		plan_gate(profile, host, plan, item);
 	else if (mode == NETWORK_NONE && (plan->namespaces & CLONE_NEWNET) != 0)
 		plan_enforced(item, "network namespace", NULL);
 	else if (mode == NETWORK_NONE)
@@ -145,7 +160,9 @@ static void arm_gate(struct arm *arm)
 	size_t count = network_rules_ports(arm->arena, rules, &ranges);
 	arm->network_rules = rules;
 	arm->network_setup = network_setup_make(arm->arena, ranges, count, rules->listen_count > 0);
-	steps_add(&arm->steps, STEP_GATE)->network = arm->network_setup;
+	struct step *step = steps_add(&arm->steps, STEP_GATE);
+	step->network = arm->network_setup;
+	step->flags = arm->plan->late_network;
 }
 
 int network_arm(struct arm *arm, struct error *err)

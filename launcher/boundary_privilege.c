@@ -196,6 +196,7 @@ static int arm_filter(struct arm *arm, struct error *err)
 		.ask = ask,
 		.passes = arena_alloc(arm->arena, SYSCALL_NUMBERS),
 		.exec_mark = arm->exec_mark,
+		.late_network = arm->plan->late_network,
 		.refuse_memfd = arm->plan->memory == MEMORY_SAMPLED,
 		.shared_network = (arm->plan->namespaces & CLONE_NEWNET) == 0,
 		.refuse_unix = arm->plan->refuse_unix,
@@ -208,7 +209,7 @@ static int arm_filter(struct arm *arm, struct error *err)
 	if (filter_build(arm->arena, policy, &programs[0], err) != 0)
 		return profile_blame(arm->profile, KEY_PRIVILEGE_SYSCALLS, err);
 	step->filter = &programs[0];
-	step->flags = arm->have_listener;
+	step->flags = arm->have_listener || policy->late_network;
 	if (!arm->have_listener || !arm->host->filtered)
 		return 0;
 	struct filter_policy plain = *policy;

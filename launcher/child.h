@@ -64,6 +64,19 @@ void init_start(struct child *child) __attribute__((noreturn));
 /* The same with all steps known: those from `from` on. */
 void init_main(struct child *child) __attribute__((noreturn));
 
+/*
+ * child_visit.c: does the step GATE in the network namespace of a sandbox that goes on already.
+ * Runs in a process that the supervisor forks for it, and never returns.
+ */
+struct visit {
+	int control_fd;   /* its sockets, or what failed, go here */
+	int network_fd;   /* the namespace */
+	int user_fd;      /* the user namespace that it belongs to; -1: the supervisor's own */
+	pid_t supervisor; /* it dies with this */
+	const struct step *step;
+};
+void child_visit(const struct visit *visit) __attribute__((noreturn));
+
 /* Runs steps [from, to); on failure reports the fault and exits with 125. */
 void child_run(struct child *child, size_t from, size_t to);
 void child_fault(const struct child *child, size_t index, int errnum, unsigned detail)
@@ -102,6 +115,17 @@ int child_parent_death(struct child *child, const struct step *step);
 int child_send_fds(struct child *child, const struct step *step);
 int child_loopback(struct child *child, const struct step *step);
 int child_gate(struct child *child, const struct step *step);
+
+/* Which system call of the step GATE failed: the fault's detail. */
+enum gate_call {
+	FAILED_ROUTES = 1,
+	FAILED_FILTER,
+	FAILED_SOCKET,
+	FAILED_ADDRESS,
+	FAILED_SEND,
+	FAILED_NAMESPACE,
+};
+
 int child_hostname(struct child *child, const struct step *step);
 int child_become(struct child *child, const struct step *step);
 int child_inner_user(struct child *child, const struct step *step);

@@ -17,15 +17,6 @@
  * before, and sockets that the gate, outside, will use. Nothing is decided here.
  */
 
-/* Which system call of the step failed: the fault's detail. */
-enum {
-	FAILED_ROUTES = 1,
-	FAILED_FILTER,
-	FAILED_SOCKET,
-	FAILED_ADDRESS,
-	FAILED_SEND,
-};
-
 /* One answer: 0 to go on waiting, 1 all is done, -1 errno. */
 static int read_answers(const char *bytes, size_t length, uint32_t answered)
 {
@@ -82,13 +73,13 @@ static int set_routes(const struct network_setup *setup)
 	return failed;
 }
 
-static int set_filter(const struct network_setup *setup)
+static int talk_to_netfilter(const struct network_batch *batch)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
 
 	if (fd < 0)
 		return -1;
-	int failed = talk(fd, &setup->filter);
+	int failed = talk(fd, batch);
 	int saved = errno;
 	close(fd);
 	errno = saved;
@@ -210,13 +201,34 @@ static int send_sockets(const struct child *child, const struct network_setup *s
 	return send_parcel(child, &parcel);
 }
 
+/*
+ * Later: what a visitor needs, while init may open it, and what can be known now. TPROXY cannot:
+ * the kernel has no answer to that without a hook or a grace period of RCU, which is what is saved
+ * here.
+ */
+static int send_namespace(const struct child *child, const struct network_setup *setup)
+{
+	const struct message message = {.kind = MESSAGE_NETWORK};
+
+	if (talk_to_netfilter(&setup->probe) != 0)
+		return FAILED_FILTER;
+	int fd = openat(child->proc_fd, "self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return FAILED_NAMESPACE;
+	int failed = child_send(child->control_fd, &message, &fd, 1);
+	close(fd);
+	return failed != 0 ? FAILED_SEND : 0;
+}
+
 int child_gate(struct child *child, const struct step *step)
 {
 	const struct network_setup *setup = step->network;
 
+	if (step->flags == 1)
+		return send_namespace(child, setup);
 	if (set_routes(setup) != 0)
 		return FAILED_ROUTES;
-	if (set_filter(setup) != 0)
+	if (talk_to_netfilter(&setup->filter) != 0)
 		return FAILED_FILTER;
 	free_low_ports(child);
 	return send_sockets(child, setup);

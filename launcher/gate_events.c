@@ -188,6 +188,7 @@ void gate_end(struct run *run)
 {
 	struct gate *gate = &run->gate;
 
+	gate_visit_end(run);
 	if (gate->fd >= 0 && gate->ready)
 		say_end(run);
 	if (gate->pid > 0) {

@@ -307,7 +307,10 @@ void gate_record(struct run *run)
 	if (gate->names == NULL)
 		return;
 	network = arena_alloc(run->arena, sizeof(*network));
-	network->gate = gate->done ? "served" : gate->ready ? "lost" : "not_ready";
+	network->gate = gate->done     ? "served"
+			: gate->ready  ? "lost"
+			: gate->called ? "not_ready"
+				       : "not_started";
 	network->names = build_names(run);
 	network->name_count = gate->name_count;
 	network->connections = build_connections(run);

@@ -5,11 +5,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "gate.h"
 #include "network_setup.h"
 #include "run.h"
 
-/* Sockets go from init, where they are made, to the gate, where they are used. */
+/* Sockets go from init or a visitor, where they are made, to the gate, where they are used. */
 
 enum { ANSWER_MS = 10000 };
 
@@ -82,30 +83,63 @@ static int pass_published(struct run *run)
 	return flush(run, &batch);
 }
 
-/* One message of init's. 1: the last; 0: more come; -1: none could be read. */
-static int take(struct run *run, struct error *err)
+/* Everything that serves is there: the gate begins. */
+static int say_start(struct run *run)
+{
+	const struct gate_head begin = {GATE_START, sizeof(begin)};
+
+	if (pass_published(run) != 0 ||
+	    send(run->gate.fd, &begin, sizeof(begin), MSG_NOSIGNAL) != (ssize_t)sizeof(begin))
+		return -1;
+	return 0;
+}
+
+/* False: none came. */
+static bool receive(int fd, struct message *message, int *fds, size_t *ret_count)
 {
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(MESSAGE_FDS_MAX * sizeof(int))];
-	struct message message;
-	struct iovec part = {.iov_base = &message, .iov_len = sizeof(message)};
+	struct iovec part = {.iov_base = message, .iov_len = sizeof(*message)};
 	struct msghdr header = {.msg_iov = &part,
 				.msg_iovlen = 1,
 				.msg_control = space,
 				.msg_controllen = sizeof(space)};
-	int fds[MESSAGE_FDS_MAX];
-	size_t count = 0;
 
-	ssize_t length = recvmsg(run->control_fd, &header, MSG_CMSG_CLOEXEC);
+	*ret_count = 0;
+	if (recvmsg(fd, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != (ssize_t)sizeof(*message))
+		return false;
 	const struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
-	if (length == (ssize_t)sizeof(message) && rights != NULL) {
-		count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		memcpy(fds, CMSG_DATA(rights), count * sizeof(int));
+	if (rights != NULL) {
+		*ret_count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds, CMSG_DATA(rights), *ret_count * sizeof(int));
 	}
-	if (length != (ssize_t)sizeof(message) || message.kind != MESSAGE_GATE)
+	return true;
+}
+
+static int explain_visit(const struct message *message, struct error *err)
+{
+	return error_set(err, ERROR_SYSTEM, "set-up step %s failed (call %u): %s%s",
+			 step_names[STEP_GATE], message->made, strerror(message->status),
+			 message->made == FAILED_FILTER ? "; " NETWORK_SETUP_NEEDS : "");
+}
+
+int gate_take_sockets(struct run *run, int fd, struct error *err)
+{
+	struct message message;
+	int fds[MESSAGE_FDS_MAX];
+	size_t count;
+	bool came = receive(fd, &message, fds, &count);
+
+	if (came && message.kind == MESSAGE_GATE_FAILED)
+		return explain_visit(&message, err);
+	if (came && message.kind == MESSAGE_NETWORK && count == 1) {
+		run->gate.network_fd = fds[0];
+		return 1;
+	}
+	if (!came || message.kind != MESSAGE_GATE)
 		return error_set(err, ERROR_SYSTEM,
 				 "the sockets of the sandbox's network did not arrive");
-	if (pass_on(run, &message, fds, count) != 0)
-		return error_sys(err, "cannot hand the sandbox's network to sbox-gate");
+	if (pass_on(run, &message, fds, count) != 0 || (message.last != 0 && say_start(run) != 0))
+		return gate_not_told(run, err);
 	return message.last != 0;
 }
 
@@ -124,10 +158,9 @@ static int explain_fault(struct run *run, struct error *err)
 
 int gate_hand_over(struct run *run, struct error *err)
 {
-	const struct gate_head begin = {GATE_START, sizeof(begin)};
 	int state = 0;
 
-	if (run->gate.fd < 0)
+	if (run->gate.fd < 0 && !run->plan.late_network)
 		return 0;
 	while (state == 0) {
 		struct pollfd told[] = {{.fd = run->control_fd, .events = POLLIN},
@@ -136,15 +169,29 @@ int gate_hand_over(struct run *run, struct error *err)
 		if (poll(told, 2, ANSWER_MS) <= 0)
 			return error_set(err, ERROR_SYSTEM,
 					 "the sandbox's network was not set up in time");
-		bool sockets = (told[0].revents & POLLIN) != 0;
-		state = sockets ? take(run, err) : explain_fault(run, err);
+		/* first: of one that is dead both are at their end */
+		bool fault = (told[1].revents & POLLIN) != 0;
+		state = fault ? explain_fault(run, err)
+			      : gate_take_sockets(run, run->control_fd, err);
 		if (state < 0)
 			return -1;
 	}
-	if (pass_published(run) != 0 ||
-	    send(run->gate.fd, &begin, sizeof(begin), MSG_NOSIGNAL) != (ssize_t)sizeof(begin))
-		return error_sys(err, "cannot hand the sandbox's network to sbox-gate");
 	return 0;
+}
+
+int gate_explain(const struct gate *gate, struct error *err)
+{
+	return error_set(err, ERROR_SYSTEM, "sbox-gate did not start: %s",
+			 gate->failure[0] != '\0' ? gate->failure : "it ended at once");
+}
+
+int gate_not_told(struct run *run, struct error *err)
+{
+	if (errno != EPIPE && errno != ECONNRESET)
+		return error_sys(err, "sbox-gate does not take what it is told");
+	/* it is gone, and may have said why */
+	gate_read(run);
+	return gate_explain(&run->gate, err);
 }
 
 int gate_wait_ready(struct run *run, struct error *err)
@@ -158,9 +205,7 @@ int gate_wait_ready(struct run *run, struct error *err)
 		if (poll(&told, 1, ANSWER_MS) <= 0)
 			return error_set(err, ERROR_SYSTEM, "sbox-gate was not ready in time");
 		if (!gate_read(run) && !gate->ready)
-			return error_set(err, ERROR_SYSTEM, "sbox-gate did not start: %s",
-					 gate->failure[0] != '\0' ? gate->failure
-								  : "it ended at once");
+			return gate_explain(gate, err);
 	}
 	return 0;
 }

@@ -106,17 +106,36 @@ static pid_t spawn(const char *path, int control)
 	return rc == 0 ? pid : -1;
 }
 
-static int execute(struct run *run, struct error *err)
+static int find(struct run *run, struct error *err)
 {
 	const char *path = locate_helper(run->arena, gate_program);
-	int ends[2];
 
 	if (path == NULL)
 		return error_set(err, ERROR_SYSTEM,
 				 "[network] mode = allow needs sbox-gate, which is not where it "
 				 "belongs (libexec/sbox next to bin)");
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
+		return error_sys(err, "cannot execute %s", path);
+	run->gate.path = path;
+	return 0;
+}
+
+/* A gate that does not read keeps the supervisor no longer than this. */
+static int bound_sending(int fd)
+{
+	const struct timeval patience = {.tv_sec = 2};
+
+	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+}
+
+static int execute(struct run *run, struct error *err)
+{
+	const char *path = run->gate.path;
+	int ends[2];
+
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return error_sys(err, "cannot make a socket for sbox-gate");
+	bound_sending(ends[0]);
 	/* dup2() of a descriptor onto itself would leave it close-on-exec */
 	int theirs = fcntl(ends[1], F_DUPFD_CLOEXEC, GATE_CONTROL_FD + 1);
 	close(ends[1]);
@@ -138,7 +157,7 @@ static int send_message(struct run *run, const void *message, size_t size, struc
 {
 	if (send(run->gate.fd, message, size, MSG_NOSIGNAL) == (ssize_t)size)
 		return 0;
-	return error_sys(err, "cannot tell sbox-gate what it is to allow");
+	return gate_not_told(run, err);
 }
 
 static int send_setup(struct run *run, struct error *err)
@@ -196,7 +215,17 @@ int gate_start(struct run *run, struct error *err)
 		arena_alloc(run->arena, GATE_CONNECTIONS_KEPT * sizeof(*gate->connections));
 	gate->tallies = arena_alloc(run->arena, GATE_TALLIES_KEPT * sizeof(*gate->tallies));
 	gate->attempts = arena_alloc(run->arena, GATE_ATTEMPTS_KEPT * sizeof(*gate->attempts));
-	if (open_listeners(run, err) != 0 || execute(run, err) != 0 || send_setup(run, err) != 0)
+	if (find(run, err) != 0)
+		return -1;
+	if (run->plan.late_network)
+		return 0;
+	return open_listeners(run, err) != 0 ? -1 : gate_call(run, err);
+}
+
+int gate_call(struct run *run, struct error *err)
+{
+	run->gate.called = true;
+	if (execute(run, err) != 0 || send_setup(run, err) != 0)
 		return -1;
 	return send_rules(run, err);
 }

@@ -248,7 +248,7 @@ static const char *why(struct arena *arena, const struct host *host, const struc
 	const char *cause;
 
 	if (stage == NO_GATE)
-		cause = "the kernel needs nf_tables with TPROXY (modules nf_tables and nft_tproxy)";
+		cause = NETWORK_SETUP_NEEDS;
 	else if (errnum == ENOSPC || errnum == EUSERS)
 		cause = arena_printf(arena,
 				     "user.max_%s_namespaces of this or an outer user "

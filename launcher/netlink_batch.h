@@ -36,6 +36,7 @@ struct nft_rule {
 };
 
 void nft_mark(struct batch *batch, unsigned type);
+void nft_ask_generation(struct batch *batch);
 void nft_table(struct batch *batch);
 void nft_chain(struct batch *batch, const char *name, int hook, int priority);
 struct nft_rule nft_rule(struct batch *batch, const char *chain, unsigned flags);

@@ -17,6 +17,7 @@ enum {
 	ROUTES_SIZE = 512,
 	FILTER_SIZE = 8192, /* and room for a rule for each range */
 	RULE_SIZE = 512,
+	PROBE_SIZE = 64,
 	IP4_SOURCE_PREFIX = 32,
 	LOOPBACK_INDEX = 1, /* in every network namespace (net/core/dev.c) */
 };
@@ -239,6 +240,15 @@ static void put_questions(struct batch *batch)
 	rewrite_port(batch, DESTINATION_PORT, NETWORK_DNS_PORT, NETWORK_NAMES_PORT, NLM_F_ACK);
 }
 
+/* A question that every nf_tables answers, and that registers no hook. */
+static struct network_batch make_probe(struct arena *arena)
+{
+	struct batch probe = batch_new(arena, PROBE_SIZE);
+
+	nft_ask_generation(&probe);
+	return batch_finish(&probe, probe.sequence);
+}
+
 void network_setup_batches(struct arena *arena, struct network_setup *setup,
 			   const struct port_range *ranges, size_t count)
 {
@@ -255,6 +265,7 @@ void network_setup_batches(struct arena *arena, struct network_setup *setup,
 	put_questions(&filter);
 	uint32_t answered = filter.sequence;
 	nft_mark(&filter, NFNL_MSG_BATCH_END);
+	setup->probe = make_probe(arena);
 	setup->routes4 = batch_finish(&routes4, routes4.sequence);
 	setup->routes6 = batch_finish(&routes6, routes6.sequence);
 	setup->filter = batch_finish(&filter, answered);

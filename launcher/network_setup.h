@@ -14,6 +14,7 @@
  * lands on the gate's listener, and the sockets that the gate serves there. Pure: bytes for
  * the new process to send.
  *
+ *   probe              asks nf_tables something
  *   routes4, routes6   rtnetlink: an address on lo, all addresses local
  *   filter             one nf_tables batch:
  *
@@ -23,6 +24,10 @@
  *     output      UDP to port 53: to the gate's port, and back. By rewriting the
  *                 number, so that the program may have a server on 53 itself.
  */
+
+/* Where it cannot be had. */
+#define NETWORK_SETUP_NEEDS                                                                        \
+	"the kernel needs nf_tables with TPROXY (modules nf_tables and nft_tproxy)"
 
 struct port_range {
 	uint16_t first, last;

@@ -28,6 +28,12 @@ void nft_mark(struct batch *batch, unsigned type)
 	batch_end(batch);
 }
 
+void nft_ask_generation(struct batch *batch)
+{
+	nft_begin(batch, NFT_MSG_GETGEN, NLM_F_ACK);
+	batch_end(batch);
+}
+
 static const char table_name[] = "sbox";
 
 void nft_table(struct batch *batch)

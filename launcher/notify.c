@@ -67,6 +67,35 @@ static int64_t lateness(struct notify *notify)
 }
 
 /* False: it could not be answered, and waits. */
+static bool send_response(struct notify *notify)
+{
+	int rc;
+
+	do
+		rc = ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_SEND, notify->response);
+	while (rc < 0 && errno == EINTR);
+	/* ENOENT: the task was killed, or a signal interrupted its call. */
+	return rc == 0 || errno == ENOENT;
+}
+
+/* Nothing was decided by what the call says: the filter allows it, and it only told that it comes.
+ */
+static void go_on(struct notify *notify, uint64_t id)
+{
+	memset(notify->response, 0, notify->response_size);
+	notify->response->id = id;
+	notify->response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+}
+
+static bool wants_network(const struct notify *notify)
+{
+	const struct seccomp_data *data = &notify->request->data;
+	const uint64_t args[6] = {data->args[0], data->args[1], data->args[2],
+				  data->args[3], data->args[4], data->args[5]};
+
+	return filter_wants_network(notify->policy, data->arch, data->nr, args);
+}
+
 static bool answer(struct notify *notify)
 {
 	const struct seccomp_notif *request = notify->request;
@@ -96,12 +125,7 @@ static bool answer(struct notify *notify)
 			notify_denial(notify, request, errnum);
 		response->error = -errnum;
 	}
-	int rc;
-	do
-		rc = ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_SEND, response);
-	while (rc < 0 && errno == EINTR);
-	/* ENOENT: the task was killed, or a signal interrupted its call. */
-	return rc == 0 || errno == ENOENT;
+	return send_response(notify);
 }
 
 /* 1: answered or lost on the way, there may be more. 0: nothing waits. -1: the listener is gone. */
@@ -124,15 +148,33 @@ static int handle_one(struct notify *notify)
 	memset(notify->request, 0, notify->request_size);
 	if (ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_RECV, notify->request) < 0)
 		return errno == ENOENT || errno == EINTR ? 1 : -1;
-	/* closed, the listener refuses what waits, and whatever comes */
-	return answer(notify) ? 1 : -1;
+	if (!wants_network(notify))
+		/* closed, the listener refuses what waits, and whatever comes */
+		return answer(notify) ? 1 : -1;
+	if (notify->network_waits) {
+		notify->held[notify->held_count++] = notify->request->id;
+		return 1;
+	}
+	go_on(notify, notify->request->id);
+	return send_response(notify) ? 1 : -1;
+}
+
+void notify_let_go(struct notify *notify)
+{
+	for (size_t i = 0; i < notify->held_count; i++) {
+		go_on(notify, notify->held[i]);
+		/* who waited may be dead; a listener that is gone shows when it is read */
+		(void)send_response(notify);
+	}
+	notify->held_count = 0;
+	notify->network_waits = false;
 }
 
 int64_t notify_handle(struct notify *notify)
 {
 	int64_t late = lateness(notify);
 
-	for (int i = 0; i < BATCH_MAX && late == 0; i++) {
+	for (int i = 0; i < BATCH_MAX && late == 0 && notify->held_count < NOTIFY_HELD_MAX; i++) {
 		int more = handle_one(notify);
 
 		if (more <= 0)

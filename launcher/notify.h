@@ -23,6 +23,9 @@ struct judge;
 struct watch;
 struct notify_room;
 
+/* Calls that are held at once; more wait in the kernel. */
+enum { NOTIFY_HELD_MAX = 64 };
+
 enum { DENIALS_MAX = 256, EXECS_MAX = 512, EXEC_ARGV_MAX = 64, EXEC_TEXT_MAX = 1024 };
 
 /* Beyond this many different objects of one op, all others share an entry. */
@@ -61,6 +64,11 @@ struct notify {
 	struct watch *watch; /* what is used is written there; NULL: nobody asked */
 	struct notify_room *room;
 	bool has_own_network; /* with nothing in it but loopback */
+	/* A socket of the network finds none yet: until notify_let_go() its call is held. It is
+	 * received all the same, since a signal interrupts a call that nobody has. */
+	bool network_waits;
+	uint64_t held[NOTIFY_HELD_MAX];
+	size_t held_count;
 	struct record_exec execs[EXECS_MAX];
 	uint64_t exec_hashes[EXECS_MAX]; /* of path and argv */
 	size_t exec_count;
@@ -82,9 +90,11 @@ void notify_start(struct notify *notify);
  * 80,000 refused calls a second answers are late: returns the number of
  * nanoseconds the caller should leave the fd alone (0: none), so that a loop of
  * refused calls buys no free CPU. -1: the listener is gone (all its tasks are
- * dead); the fd can be closed.
+ * dead); the fd can be closed. With NOTIFY_HELD_MAX calls held nothing is received.
  */
 int64_t notify_handle(struct notify *notify);
+/* The network is there: the held calls go on. */
+void notify_let_go(struct notify *notify);
 /* The program's own exec, which the filter does not ask about, happened: written down once. */
 void notify_first_exec(struct notify *notify);
 

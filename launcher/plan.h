@@ -44,6 +44,7 @@ struct plan {
 	bool use_cgroup;   /* make one and put init into it */
 	bool attach_first; /* cgroup v1: the program waits until init has been moved */
 	enum memory_form memory;
+	bool late_network;    /* the gate is started at the program's first socket */
 	bool refuse_unix;     /* no UNIX sockets but pairs: the host's would be in reach */
 	bool limit_processes; /* RLIMIT_NPROC */
 	bool count_processes; /* by looking: more than the limit end the run */

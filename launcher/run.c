@@ -179,6 +179,7 @@ static void prepare_notify(struct run *run)
 	notify->redact = &run->profile.audit.redact;
 	notify->first_path = run->arm.program;
 	notify->first_argv = (const char *const *)run->arm.argv;
+	notify->network_waits = run->plan.late_network;
 	notify->record_denials = run->profile.audit.denials != DENIALS_OFF;
 	notify->record_execs = run->profile.audit.execs == YES;
 	run_prepare_judge(run);
@@ -356,7 +357,7 @@ static struct run *run_new(struct arena *arena, const struct options *options)
 	run->arena = arena;
 	run->options = options;
 	run->run_lock_fd = run->lease_fd = -1;
-	run->gate.fd = run->gate.lease_fd = -1;
+	run->gate.fd = run->gate.lease_fd = run->gate.network_fd = run->gate.visitor_fd = -1;
 	run->init_pidfd = run->control_fd = run->fault_fd = run->go_fd = -1;
 	run->sandbox_root_fd = run->notify.fd = run->notify.proc_fd = -1;
 	run->cache = (struct cache){-1, -1, -1};

@@ -327,7 +327,8 @@ static int send_idmaps(struct run *run, struct error *err)
 		return -1;
 	for (size_t i = 0; i < arm->idmap_count; i++)
 		fds[i] = arm->idmaps[i].fd;
-	if (child_send(run->control_fd, &message, fds, arm->idmap_count) != 0)
+	/* EPIPE: it is dead already, and has said why */
+	if (child_send(run->control_fd, &message, fds, arm->idmap_count) != 0 && errno != EPIPE)
 		return error_sys(err, "cannot hand over the user namespaces of idmapped mounts");
 	return 0;
 }

@@ -94,7 +94,7 @@ extern const char *const step_names[STEP_MAX];
  *   SKELETON     skeleton
  *   DEVICE       as for SOURCE, flags the number that the character device must have
  *   SHOW_ROOT    path where it is built, text size in bytes, source number of inodes
- *   GATE         network: messages to send, kinds of sockets to make
+ *   GATE         network: messages to send, kinds of sockets to make; flags 1: later, by a visitor
  *   DIRECTORY    path, value = {mode, uid, gid}
  *   LINK         path, text target
  *   CONTENT      path, text, value[0] mode
@@ -167,6 +167,7 @@ struct network_socket {
 enum { NETWORK_SOCKETS_MAX = 16, NETWORK_COPIES_MAX = 64 };
 
 struct network_setup {
+	struct network_batch probe; /* whether there is nf_tables, at no price */
 	struct network_batch routes4, routes6, filter;
 	struct network_socket sockets[NETWORK_SOCKETS_MAX];
 	size_t socket_count;
@@ -239,10 +240,13 @@ enum message_kind {
 	MESSAGE_FDS,      /* init: /proc and / of the sandbox, as descriptors */
 	MESSAGE_LISTENER, /* program: the seccomp listener */
 	MESSAGE_NO_LISTENER,
-	MESSAGE_GATE,   /* init: sockets of the sandbox's network, see `made` */
-	MESSAGE_EXITED, /* init: the program's wait status and usage */
-	MESSAGE_IDMAPS, /* supervisor: user namespaces, as descriptors */
-	MESSAGE_SIGNAL, /* supervisor: send a signal to the program's group */
+	MESSAGE_GATE,        /* init or visitor: sockets of the sandbox's network, see `made` */
+	MESSAGE_NETWORK,     /* init: its network namespace, which a visitor sets up later */
+	MESSAGE_GATE_FAILED, /* visitor: what made no network: errno `status`, `made` as a fault's
+				detail */
+	MESSAGE_EXITED,      /* init: the program's wait status and usage */
+	MESSAGE_IDMAPS,      /* supervisor: user namespaces, as descriptors */
+	MESSAGE_SIGNAL,      /* supervisor: send a signal to the program's group */
 	/* With a terminal only: */
 	MESSAGE_TERMINAL,   /* init: the master end, as a descriptor */
 	MESSAGE_STOPPED,    /* init: the program was stopped by the signal `status` */
@@ -256,7 +260,7 @@ enum { MESSAGE_FDS_MAX = NETWORK_COPIES_MAX };
 
 struct message {
 	uint32_t kind;
-	int32_t status; /* wait status, signal number, or which of two */
+	int32_t status; /* wait status, signal number, errno, or which of two */
 	uint64_t user_us, sys_us, peak_rss_kb, read_blocks,
 		written_blocks;           /* blocks of 512 bytes */
 	uint32_t alone;                   /* EXITED: no other process is left in the sandbox */

@@ -138,6 +138,8 @@ static void on_listener(struct loop *loop)
 	struct run *run = loop->run;
 	int64_t wait = notify_handle(&run->notify);
 
+	if (wait >= 0 && run->notify.held_count > 0 && !run->gate.called)
+		network_wanted(loop);
 	if (wait < 0) {
 		loop_unwatch(loop, SOURCE_LISTENER);
 		close(run->notify.fd);
@@ -145,6 +147,8 @@ static void on_listener(struct loop *loop)
 	} else if (wait > 0) {
 		loop_unwatch(loop, SOURCE_LISTENER);
 		loop_timer(loop->late_fd, (uint64_t)wait);
+	} else if (run->notify.held_count == NOTIFY_HELD_MAX) {
+		loop_unwatch(loop, SOURCE_LISTENER);
 	}
 }
 
@@ -161,6 +165,8 @@ static void on_late(struct loop *loop)
 /* Its sockets went with it: what the program is connected to is reset, nothing opens. */
 static void on_gate(struct loop *loop)
 {
+	if (loop->run->notify.network_waits && !network_told(loop))
+		return;
 	if (gate_read(loop->run))
 		return;
 	loop_unwatch(loop, SOURCE_GATE);
@@ -220,6 +226,12 @@ static void handle(struct loop *loop, enum source source)
 		break;
 	case SOURCE_GATE:
 		on_gate(loop);
+		break;
+	case SOURCE_VISITOR:
+		network_visited(loop);
+		break;
+	case SOURCE_OVERDUE:
+		network_overdue(loop);
 		break;
 	case SOURCE_IN_FROM:
 	case SOURCE_IN_TO:
@@ -308,7 +320,7 @@ static void watch_all(struct loop *loop)
  */
 static void let_go(struct run *run)
 {
-	int *const fds[] = {&run->notify.proc_fd, &run->sandbox_root_fd};
+	int *const fds[] = {&run->notify.proc_fd, &run->sandbox_root_fd, &run->gate.network_fd};
 
 	if (run->sampling)
 		sampler_free(&run->sampler);

@@ -20,6 +20,8 @@ enum source {
 	SOURCE_LATE,
 	SOURCE_MOUNTS,
 	SOURCE_GATE,
+	SOURCE_VISITOR,
+	SOURCE_OVERDUE,
 	SOURCE_IN_FROM,
 	SOURCE_IN_TO,
 	SOURCE_OUT_FROM,
@@ -35,7 +37,7 @@ enum source {
 
 struct loop {
 	struct run *run;
-	int epoll_fd, signal_fd, wall_fd, grace_fd, look_fd, late_fd, mounts_fd;
+	int epoll_fd, signal_fd, wall_fd, grace_fd, look_fd, late_fd, mounts_fd, overdue_fd;
 	struct watch {
 		int fd;
 		uint32_t events;
@@ -91,6 +93,13 @@ void loop_fault(struct loop *loop);
 /* Pid 1's usage at its death: that of everything in the sandbox. */
 struct rusage;
 void loop_count_all(struct loop *loop, const struct rusage *usage);
+
+/* supervise_network.c: calls are held for want of a network; what the visitor and, until they
+ * go on, the gate have to tell (true: they do); and nothing came of it in time. */
+void network_wanted(struct loop *loop);
+void network_visited(struct loop *loop);
+bool network_told(struct loop *loop);
+void network_overdue(struct loop *loop);
 
 /* supervise_mounts.c: nobody inside can unmount, but the host detaches a mount
  * from every namespace when it replaces or removes the name under it. */

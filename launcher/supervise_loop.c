@@ -33,7 +33,7 @@ int loop_open(struct loop *loop, struct run *run)
 
 	memset(loop, 0, sizeof(*loop));
 	loop->run = run;
-	loop->mounts_fd = -1;
+	loop->mounts_fd = loop->overdue_fd = -1;
 	for (int i = 0; i < SOURCE_MAX; i++)
 		loop->watches[i].fd = -1;
 	forwarded(&signals);
@@ -56,8 +56,8 @@ int loop_open(struct loop *loop, struct run *run)
 
 void loop_close(struct loop *loop)
 {
-	const int fds[] = {loop->epoll_fd, loop->signal_fd, loop->wall_fd,  loop->grace_fd,
-			   loop->look_fd,  loop->late_fd,   loop->mounts_fd};
+	const int fds[] = {loop->epoll_fd, loop->signal_fd, loop->wall_fd,   loop->grace_fd,
+			   loop->look_fd,  loop->late_fd,   loop->mounts_fd, loop->overdue_fd};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)

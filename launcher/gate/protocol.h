@@ -17,8 +17,8 @@
  *   up    what was not told yet, a CONNECTION for each that was still open, TOTALS, DONE; its end
  *
  * SETUP to PINS need nothing of the sandbox and can be sent while that is being built. SOCKETS are
- * made in the sandbox's network namespace. READY may be waited for before the program's first
- * instruction: nothing is answered before it.
+ * made in the sandbox's network namespace. READY is waited for before the program gets its first
+ * socket: nothing is answered before it.
  *
  * One message is one struct, with its true size; numbers in the machine's order. The gate's end
  * without DONE is a fault of the gate: sockets close, connections are reset, nothing opens.

@@ -253,6 +253,13 @@ static void gate(void)
 	profile.network.listen = (struct string_list){published, 2};
 }
 
+/* No port of the host's to serve from the start: it may be late. */
+static void gate_late(void)
+{
+	gate();
+	profile.network.listen = (struct string_list){0};
+}
+
 static void gate_root(void)
 {
 	root();

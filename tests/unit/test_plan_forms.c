@@ -10,6 +10,7 @@ static const struct {
 	void (*change)(void);
 } machines[] = {
 	{"gate", gate},
+	{"gate-late", gate_late},
 	{"gate-root", gate_root},
 	{"gate-no-net", gate_no_net},
 	{"gate-in-place", gate_in_place},
@@ -137,9 +138,38 @@ START_TEST(the_cause_is_said_once)
 }
 END_TEST
 
+/* Late where the first socket is told of, and nothing of the network is needed before it. */
+START_TEST(gate_is_late_where_it_can_be)
+{
+	gate_late();
+	make_plan();
+	ck_assert(plan.late_network);
+
+	host.filtered = true;
+	make_plan();
+	ck_assert(!plan.late_network);
+	host.filtered = false;
+	host.seccomp = false;
+	make_plan();
+	ck_assert(!plan.late_network);
+	host.seccomp = true;
+	host.gate_why = "no nf_tables";
+	make_plan();
+	ck_assert(!plan.late_network);
+	host.gate_why = NULL;
+	profile.network.mode = NETWORK_NONE;
+	make_plan();
+	ck_assert(!plan.late_network);
+	gate();
+	make_plan();
+	ck_assert(!plan.late_network);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, plans_are_golden, 0, ROWS(machines));
+	tcase_add_test(tcase, gate_is_late_where_it_can_be);
 	tcase_add_loop_test(tcase, a_word_decides, 0, ROWS(machines));
 	tcase_add_loop_test(tcase, the_cause_is_said_once, 0, ROWS(machines));
 }
