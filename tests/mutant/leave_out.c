@@ -28,6 +28,7 @@
 #include "child.h"
 #include "filter_args.h"
 #include "run.h"
+#include "supervise.h"
 #include "syscalls.h"
 #include "uapi.h"
 
@@ -266,7 +267,16 @@ void __wrap_hold_back(struct run *run)
 		__real_hold_back(run);
 }
 
-struct loop;
+void __real_network_wanted(struct loop *loop);
+void __wrap_network_wanted(struct loop *loop);
+void __wrap_network_wanted(struct loop *loop)
+{
+	if (!is_out("network-wanted"))
+		__real_network_wanted(loop);
+	else
+		notify_let_go(&loop->run->notify);
+}
+
 void __real_mounts_changed(struct loop *loop);
 void __wrap_mounts_changed(struct loop *loop);
 void __wrap_mounts_changed(struct loop *loop)

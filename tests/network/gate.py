@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gate itself: it is confined, it dies with the run, and nothing opens when it dies."""
+"""The gate itself: it is confined, it dies with the run, and nothing opens when it dies. When it is
+started, and what happens when it cannot be: late.py."""
 import os
 import signal
 import time
@@ -97,26 +98,6 @@ def dies_with_its_supervisor(t):
     sboxtest.wait_until(lambda: os.waitpid(gate, os.WNOHANG)[0] == gate, 10)
     sboxtest.wait_until(lambda: not reap_one() and not descendants(os.getpid())[1:], 10)
     t.equal(lab.run("true").code, 0, "the next start clears up behind it")
-
-
-@test()
-def without_it_nothing_runs(t):
-    lab = Lab(t)
-    libexec = f"{t.dir}/own"
-    for name in ("bin", "libexec/sbox", "share"):
-        t.mkdir(f"{libexec}/{name}")
-    with open(t.sbox_path, "rb") as program:
-        t.write(f"{libexec}/bin/sbox", program.read(), 0o755)
-    os.symlink(f"{t.tree}/share/sbox", f"{libexec}/share/sbox")
-    t.sbox_path = f"{libexec}/bin/sbox"
-    run = lab.run("touch", "ran")
-    t.equal(run.code, 125, run)
-    t.has(run.errtext, "needs sbox-gate")
-    t.write(f"{libexec}/libexec/sbox/sbox-gate", "#!/bin/sh\nexit 3\n", 0o755)
-    run = lab.run("touch", "ran")
-    t.equal(run.code, 125, run)
-    t.has(run.errtext, "sbox-gate")
-    t.check(not os.path.exists(f"{t.ws}/ran"), "the program was not run")
 
 
 @test()
