@@ -7,6 +7,7 @@
  *   gate-bench relay PORT TARGET       splice(2) both ways, one process for each connection
  *   gate-bench fetch ADDRESS PORT N    MB/s of N bytes
  *   gate-bench visit ADDRESS PORT N    medians in µs: connect(2), and to the first byte
+ *   gate-bench sockets N               µs: the first socket(2), the median of N later ones
  */
 
 #include <arpa/inet.h>
@@ -178,6 +179,22 @@ static void visit(const char *address, const char *port, int count)
 	printf("%.1f %.1f\n", connected[count / 2], answered[count / 2]);
 }
 
+static void sockets(int count)
+{
+	double *taken = calloc((size_t)count, sizeof(double)), first = 0;
+
+	for (int i = -1; i < count; i++) {
+		double begun = now_us();
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		*(i < 0 ? &first : &taken[i]) = now_us() - begun;
+		need(fd >= 0, "socket");
+		close(fd);
+	}
+	qsort(taken, (size_t)count, sizeof(double), compare);
+	printf("%.1f %.1f\n", first, taken[count / 2]);
+}
+
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -189,6 +206,8 @@ int main(int argc, char **argv)
 		fetch(argv[2], argv[3], strtoull(argv[4], NULL, 10));
 	else if (argc == 5 && strcmp(argv[1], "visit") == 0)
 		visit(argv[2], argv[3], atoi(argv[4]));
+	else if (argc == 3 && strcmp(argv[1], "sockets") == 0)
+		sockets(atoi(argv[2]));
 	else
 		return 2;
 	return 0;
