@@ -90,7 +90,7 @@ probe_src    := $(wildcard tests/probe/*.c)
 program_tests := $(patsubst tests/%,%,$(filter-out %/humaneval.py,$(wildcard tests/programs/*.py)))
 
 unit_tests   := $(patsubst %.c,$(BUILD)/%,$(unit_src))
-probes       := $(patsubst %.c,$(BUILD)/%,$(probe_src)) $(BUILD)/tests/audit/writers
+probes       := $(patsubst %.c,$(BUILD)/%,$(probe_src)) $(BUILD)/tests/audit/writers $(BUILD)/tests/mutant/taken-over
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
 # make V=1 shows whole commands.
@@ -253,8 +253,13 @@ attack: tree probes
 # The launcher's objects with one more, which leaves out what a test names: never installed.
 mutant_wraps := $(shell sed -n 's/.*__wrap_\([a-z_]*\)(.*);$$/\1/p; s/^STEP_WRAPPER(\(.*\))$$/child_\1/p' \
 	tests/mutant/leave_out.c)
+taken_wraps := $(shell sed -n 's/.*__wrap_\([a-z_]*\)(.*);$$/\1/p' tests/mutant/taken_over.c)
 $(BUILD)/tests/mutant/sbox: $(call obj,launcher/main.c tests/mutant/leave_out.c) $(BUILD)/libsbox.a
 	$(call say,link   )$(CC) $(LAUNCHER_LINK) $(mutant_wraps:%=-Wl,--wrap=%) -o $@ $^ $(LAUNCHER_LIBS)
+
+# That one as somebody who has taken its supervisor over would have it (tests/boundary/supervisor.py).
+$(BUILD)/tests/mutant/taken-over: $(call obj,launcher/main.c tests/mutant/leave_out.c tests/mutant/taken_over.c) $(BUILD)/libsbox.a
+	$(call say,link   )$(CC) $(LAUNCHER_LINK) $(mutant_wraps:%=-Wl,--wrap=%) $(taken_wraps:%=-Wl,--wrap=%) -o $@ $^ $(LAUNCHER_LIBS)
 
 check-mutants: tree probes $(BUILD)/tests/mutant/sbox
 	@BUILD=$(BUILD) tests/tools/check-mutants

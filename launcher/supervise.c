@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "run.h"
 #include "supervise.h"
 #include "sys.h"
@@ -344,6 +345,18 @@ static void finish_usage(struct loop *loop)
 		usage->peak_memory_bytes = loop->peak_rss;
 }
 
+/* What comes next is the program's doing, in part. */
+static bool confine(struct run *run)
+{
+	struct error err;
+
+	if (confine_supervisor(run, &err) == 0)
+		return true;
+	run->end.message = arena_strdup(run->arena, err.text);
+	outcome_kill(run, END_SBOX_ERROR, NULL);
+	return false;
+}
+
 void supervise(struct run *run)
 {
 	struct loop loop;
@@ -358,7 +371,8 @@ void supervise(struct run *run)
 	watch_all(&loop);
 	loop_timer(loop.wall_fd, run->profile.time.wall_ms * 1000000);
 	loop_timer(loop.look_fd, limits_first_look(run));
-	spawn_go(run);
+	if (confine(run))
+		spawn_go(run);
 	live(&loop);
 	limits_look_at_scratch(run);
 	let_go(run);
