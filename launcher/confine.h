@@ -45,7 +45,8 @@ uint64_t confine_capabilities(unsigned reasons);
 
 struct run;
 
-/* All of it, once. What is asked of sbox afterwards is in the list, or is a reason above. */
+/* All of it, once: before the program is let go or, where its network is made late, before its
+ * first socket is. What is asked of sbox afterwards is in the list, or is a reason above. */
 int confine_supervisor(struct run *run, struct error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
+#include "confine.h"
 #include "run.h"
 #include "supervise.h"
 
@@ -83,6 +84,10 @@ bool network_told(struct loop *loop)
 	bool there = gate_read(run);
 	struct error err;
 
+	if (run->gate.ready && confine_supervisor(run, &err) != 0) {
+		give_up(loop, &err);
+		return false;
+	}
 	if (run->gate.ready) {
 		loop_unwatch(loop, SOURCE_OVERDUE);
 		notify_let_go(&run->notify);

@@ -10,7 +10,7 @@ import signal
 import subprocess
 
 from processes import descendants, wait_until
-from sboxtest import Run, Skip, test
+from sboxtest import PYTHON, Run, Skip, test
 
 # what it tries; whether root can do it without the confinement
 ATTEMPTS = {
@@ -101,6 +101,24 @@ def what_it_keeps(t, profile):
         t.check(kept & ~MOST == 0, f"{kept:x} is more than {MOST:x}")
         if profile == "strict":
             t.equal(kept & ~LEAST, 0, "where no name is held back and nothing grows")
+
+
+@test()
+def with_a_late_network_it_waits_for_the_first_socket(t):
+    text = ("import socket, sys; print('runs', flush=True); sys.stdin.readline();"
+            "s = socket.socket(); print('made', flush=True); sys.stdin.readline()")
+    child = t.start(PYTHON, "-c", text, sets=["network.mode=allow", "network.allow=example.org:443"])
+    for word, seccomp in (("runs", "0"), ("made", "2")):
+        t.equal(child.stdout.readline().decode().strip(), word)
+        told = status(t, child.pid)
+        t.equal(told["Seccomp"], seccomp, word)
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+    t.equal(told["NoNewPrivs"], "1")
+    t.equal(int(told["CapEff"], 16) & ~(MOST if t.uid == 0 else 0), 0)
+    t.communicate(child, b"", 20)
+    t.equal(child.returncode, 0)
+    t.clean()
 
 
 @test()
