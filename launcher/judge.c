@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "judge_look.h"
+#include "judge_memo.h"
 #include "judge_parts.h"
 
 /*
@@ -291,30 +292,44 @@ bool judge_target(struct judge *judge, const struct judge_question *question,
 	return judge_missing(judge, question, errno, found);
 }
 
-bool judge(struct judge *judge, const struct judge_question *question,
-	   struct judge_found *ret_found)
+static bool judge_wanted(struct judge *judge, const struct judge_question *question,
+			 struct judge_found *found)
 {
-	if (judge->root_fd < 0 || look_is_slow(judge, question->path) ||
-	    (question->other != NULL && look_is_slow(judge, question->other)))
-		return false;
 	switch (question->want) {
 	case WANT_REMOVE:
-		return judge_remove(judge, question->path, ret_found);
+		return judge_remove(judge, question->path, found);
 	case WANT_RENAME:
-		return judge_rename(judge, question, ret_found);
+		judge_memo_forget(judge);
+		return judge_rename(judge, question, found);
 	case WANT_LINK:
-		return judge_link(judge, question, ret_found);
+		judge_memo_forget(judge);
+		return judge_link(judge, question, found);
+	case WANT_NEW:
+		judge_memo_forget(judge);
+		break;
 	case WANT_LOOK:
 	case WANT_READ:
 	case WANT_ENTER:
 	case WANT_WRITE:
 	case WANT_CREATE:
-	case WANT_NEW:
 	case WANT_CHANGE:
 	case WANT_EXECUTE:
 	case WANT_CONNECT:
 	case WANT_MAX:
 		break;
 	}
-	return judge_target(judge, question, ret_found);
+	return judge_target(judge, question, found);
+}
+
+bool judge(struct judge *judge, const struct judge_question *question,
+	   struct judge_found *ret_found)
+{
+	if (judge->root_fd < 0 || judge_memo_has(judge, question) ||
+	    look_is_slow(judge, question->path) ||
+	    (question->other != NULL && look_is_slow(judge, question->other)))
+		return false;
+	if (judge_wanted(judge, question, ret_found))
+		return true;
+	judge_memo_add(judge, question);
+	return false;
 }
