@@ -257,7 +257,7 @@ bool judge_make(struct judge *judge, const struct judge_question *question,
 {
 	char parent[PATH_MAX];
 
-	if (!look_parent(question->path, parent))
+	if (!look_parent(question->path, parent) || judge_memo_has_folder(judge, parent))
 		return false;
 	int fd = look_inside(judge, parent, false);
 	if (fd < 0) {
@@ -268,8 +268,11 @@ bool judge_make(struct judge *judge, const struct judge_question *question,
 		return errnum == ENOENT &&
 		       judge_missing_folder(judge, question->path, parent, found);
 	}
-	bool refused = judge_read_only_folder(judge, question->path, fd, found);
+	bool read_only = look_read_only(fd);
+	bool refused = read_only && judge_read_only_folder(judge, question->path, fd, found);
 	close(fd);
+	if (!read_only)
+		judge_memo_add_folder(judge, parent);
 	return refused;
 }
 

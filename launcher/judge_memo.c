@@ -33,10 +33,11 @@ static uint32_t now_ms(void)
 	return (uint32_t)((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
 }
 
+/* A folder is kept as what no call wants: WANT_MAX. */
 static bool is_kept(const struct judge_question *question)
 {
 	return question->want == WANT_LOOK || question->want == WANT_READ ||
-	       question->want == WANT_ENTER;
+	       question->want == WANT_ENTER || question->want == WANT_MAX;
 }
 
 static char wanted(const struct judge_question *question)
@@ -120,4 +121,14 @@ void judge_memo_forget(struct judge *judge)
 	memo->forgot_ms = now_ms();
 	if (memo->used > 1)
 		empty(memo);
+}
+
+bool judge_memo_has_folder(const struct judge *judge, const char *path)
+{
+	return judge_memo_has(judge, &(struct judge_question){.want = WANT_MAX, .path = path});
+}
+
+void judge_memo_add_folder(struct judge *judge, const char *path)
+{
+	judge_memo_add(judge, &(struct judge_question){.want = WANT_MAX, .path = path});
 }

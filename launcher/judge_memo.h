@@ -14,4 +14,8 @@ bool judge_memo_has(const struct judge *judge, const struct judge_question *ques
 void judge_memo_add(struct judge *judge, const struct judge_question *question);
 void judge_memo_forget(struct judge *judge);
 
+/* The same of a folder that is there, and in which names may come and go. */
+bool judge_memo_has_folder(const struct judge *judge, const char *path);
+void judge_memo_add_folder(struct judge *judge, const char *path);
+
 #endif

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "judge_look.h"
+#include "judge_memo.h"
 #include "judge_parts.h"
 
 /* Names that go away, move, or get a second one: see judge.c. */
@@ -51,8 +52,11 @@ static bool judge_name(struct judge *judge, const char *path, int parent_fd,
 	struct stat st;
 	bool read_only = look_read_only(parent_fd);
 
-	if (!read_only && !may_be_mount_point(judge, path))
+	if (!read_only && !may_be_mount_point(judge, path)) {
+		if (look_parent(path, parent))
+			judge_memo_add_folder(judge, parent);
 		return false;
+	}
 	int fd = look_inside(judge, path, true);
 	if (fd >= 0) {
 		bool refused = read_only ? judge_read_only_folder(judge, path, parent_fd, found)
@@ -79,8 +83,11 @@ bool judge_remove(struct judge *judge, const char *path, struct judge_found *fou
 {
 	char parent[PATH_MAX], resolved[PATH_MAX];
 	struct stat st;
-	int fd = open_parent(judge, path);
 
+	if (look_parent(path, parent) && judge_memo_has_folder(judge, parent) &&
+	    !may_be_mount_point(judge, path))
+		return false;
+	int fd = open_parent(judge, path);
 	if (fd < 0)
 		return errno == ENOENT && look_parent(path, parent) &&
 		       look_host(judge, path, true, resolved, &st) == 0 &&

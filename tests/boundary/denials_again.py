@@ -68,3 +68,32 @@ def what_the_host_makes_meanwhile(t):
     t.equal(rest, b"0\n")
     denials = [d for d in t.records()[-1]["denials"] if d["object"] == f"{out}/late"]
     t.equal([(d["errno"], d["count"]) for d in denials], [("ENOENT", 1)])
+
+
+@test(timeout=120)
+def folders_in_which_names_come_and_go(t):
+    """A file in it that is protected stays so; the folder itself is moved away, and leads out."""
+    out = make_outside(t)
+    t.write(".bashrc", "\n", 0o644)
+    t.mkdir("work")
+    text = """import os, sys, time
+def come_and_go(folder):
+    for number in range(3):
+        open(f'{folder}/name', 'w').close()
+        os.unlink(f'{folder}/name')
+def fails(what, *how):
+    try: what(*how)
+    except OSError as error: return error.errno
+for turn in range(2):
+    come_and_go('work'); come_and_go('.'); come_and_go(os.getcwd()); time.sleep(0.1)
+print(fails(os.unlink, os.getcwd() + '/.bashrc'))
+os.rename('work', 'moved')
+os.symlink(sys.argv[1], 'work')
+print(fails(open, 'work/new', 'w'), fails(os.unlink, 'work/file'))
+"""
+    run = t.sbox(PYTHON, "-c", text, out, profile=profile(t, (), "full"))
+    t.equal(run.text, "16\n2 2\n", run)
+    seen = [(d["op"], d["object"], d["errno"]) for d in run.denials]
+    for one in (("remove", f"{t.ws}/.bashrc", "EBUSY"), ("write", f"{t.ws}/work/new", "ENOENT"),
+                ("remove", f"{t.ws}/work/file", "ENOENT")):
+        t.has(str(seen), str(one), run)
