@@ -56,6 +56,21 @@ def refused_ones_are_counted_each_time(t):
 
 
 @test(timeout=120)
+def more_than_can_be_kept(t):
+    """What is known has a bound; beyond it, it is looked at again."""
+    out = make_outside(t)
+    t.write("here", "x\n")
+    run = t.sbox(PYTHON, "-c", READ + """
+names = ['n' * 200 + str(number) for number in range(1500)] + ['./' * 400 + 'none', './' * 245 + 'none']
+for turn in range(2):
+    print(sum(each(*names)), each(out + '/file', './' * 400 + 'here', 'here'))
+""", out, profile=profile(t, (), "full"))
+    t.equal(run.text, "0 [0, 1, 1]\n" * 2, run)
+    t.equal(named(run, f"{out}/file"), 2, run)
+    t.equal([d for d in run.denials if "none" in str(d["object"]) or "nnn" in str(d["object"])], [], run)
+
+
+@test(timeout=120)
 def what_the_host_makes_meanwhile(t):
     """Not there at first, so it is no refusal that it cannot be read; then the host has it."""
     out = make_outside(t)
