@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "judge_look.h"
+#include "judge_memo.h"
 #include "judge_parts.h"
 
 /*
@@ -256,7 +257,7 @@ bool judge_make(struct judge *judge, const struct judge_question *question,
 {
 	char parent[PATH_MAX];
 
-	if (!look_parent(question->path, parent))
+	if (!look_parent(question->path, parent) || judge_memo_has_folder(judge, parent))
 		return false;
 	int fd = look_inside(judge, parent, false);
 	if (fd < 0) {
@@ -267,8 +268,11 @@ bool judge_make(struct judge *judge, const struct judge_question *question,
 		return errnum == ENOENT &&
 		       judge_missing_folder(judge, question->path, parent, found);
 	}
-	bool refused = judge_read_only_folder(judge, question->path, fd, found);
+	bool read_only = look_read_only(fd);
+	bool refused = read_only && judge_read_only_folder(judge, question->path, fd, found);
 	close(fd);
+	if (!read_only)
+		judge_memo_add_folder(judge, parent);
 	return refused;
 }
 
@@ -291,30 +295,44 @@ bool judge_target(struct judge *judge, const struct judge_question *question,
 	return judge_missing(judge, question, errno, found);
 }
 
-bool judge(struct judge *judge, const struct judge_question *question,
-	   struct judge_found *ret_found)
+static bool judge_wanted(struct judge *judge, const struct judge_question *question,
+			 struct judge_found *found)
 {
-	if (judge->root_fd < 0 || look_is_slow(judge, question->path) ||
-	    (question->other != NULL && look_is_slow(judge, question->other)))
-		return false;
 	switch (question->want) {
 	case WANT_REMOVE:
-		return judge_remove(judge, question->path, ret_found);
+		return judge_remove(judge, question->path, found);
 	case WANT_RENAME:
-		return judge_rename(judge, question, ret_found);
+		judge_memo_forget(judge);
+		return judge_rename(judge, question, found);
 	case WANT_LINK:
-		return judge_link(judge, question, ret_found);
+		judge_memo_forget(judge);
+		return judge_link(judge, question, found);
+	case WANT_NEW:
+		judge_memo_forget(judge);
+		break;
 	case WANT_LOOK:
 	case WANT_READ:
 	case WANT_ENTER:
 	case WANT_WRITE:
 	case WANT_CREATE:
-	case WANT_NEW:
 	case WANT_CHANGE:
 	case WANT_EXECUTE:
 	case WANT_CONNECT:
 	case WANT_MAX:
 		break;
 	}
-	return judge_target(judge, question, ret_found);
+	return judge_target(judge, question, found);
+}
+
+bool judge(struct judge *judge, const struct judge_question *question,
+	   struct judge_found *ret_found)
+{
+	if (judge->root_fd < 0 || judge_memo_has(judge, question) ||
+	    look_is_slow(judge, question->path) ||
+	    (question->other != NULL && look_is_slow(judge, question->other)))
+		return false;
+	if (judge_wanted(judge, question, ret_found))
+		return true;
+	judge_memo_add(judge, question);
+	return false;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "judge_look.h"
+#include "judge_memo.h"
 #include "judge_parts.h"
 
 /* Names that go away, move, or get a second one: see judge.c. */
@@ -30,26 +31,43 @@ static bool judge_mount_point(struct judge *judge, const char *object, int fd,
 			    "");
 }
 
+/* By its last part alone, which no link stands for here: most names need no look. */
+static bool may_be_mount_point(const struct judge *judge, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return true;
+	for (size_t i = 0; i < judge->entries->count; i++)
+		if (strcmp(strrchr(judge->entries->items[i].path, '/') + 1, name) == 0)
+			return true;
+	return false;
+}
+
 /* A name that goes away: its folder must be writable, and it must not be a mount point. */
 static bool judge_name(struct judge *judge, const char *path, int parent_fd,
 		       struct judge_found *found)
 {
 	char resolved[PATH_MAX], parent[PATH_MAX];
 	struct stat st;
-	int fd = look_inside(judge, path, true);
+	bool read_only = look_read_only(parent_fd);
 
+	if (!read_only && !may_be_mount_point(judge, path)) {
+		if (look_parent(path, parent))
+			judge_memo_add_folder(judge, parent);
+		return false;
+	}
+	int fd = look_inside(judge, path, true);
 	if (fd >= 0) {
-		bool refused =
-			judge_read_only_folder(judge, path, parent_fd, found) ||
-			(!look_read_only(parent_fd) && judge_mount_point(judge, path, fd, found));
+		bool refused = read_only ? judge_read_only_folder(judge, path, parent_fd, found)
+					 : judge_mount_point(judge, path, fd, found);
 
 		close(fd);
 		return refused;
 	}
 	/* a name of the host's that has no place in a folder that every sandbox has of its own */
-	return errno == ENOENT && look_read_only(parent_fd) &&
-	       look_host(judge, path, true, resolved, &st) == 0 && look_parent(path, parent) &&
-	       judge_missing_folder(judge, path, parent, found);
+	return errno == ENOENT && read_only && look_host(judge, path, true, resolved, &st) == 0 &&
+	       look_parent(path, parent) && judge_missing_folder(judge, path, parent, found);
 }
 
 static int open_parent(const struct judge *judge, const char *path)
@@ -65,8 +83,11 @@ bool judge_remove(struct judge *judge, const char *path, struct judge_found *fou
 {
 	char parent[PATH_MAX], resolved[PATH_MAX];
 	struct stat st;
-	int fd = open_parent(judge, path);
 
+	if (look_parent(path, parent) && judge_memo_has_folder(judge, parent) &&
+	    !may_be_mount_point(judge, path))
+		return false;
+	int fd = open_parent(judge, path);
 	if (fd < 0)
 		return errno == ENOENT && look_parent(path, parent) &&
 		       look_host(judge, path, true, resolved, &st) == 0 &&

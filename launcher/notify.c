@@ -12,7 +12,7 @@
 #include "sys.h"
 
 /* 80,000 refused calls a second, counted in pieces of 50 ms: no answer is later than that. */
-enum { BATCH_MAX = 64, WINDOW_NS = 50000000, WINDOW_CALLS = 4000 };
+enum { WINDOW_NS = 50000000, WINDOW_CALLS = 4000 };
 
 /* 6.6: the answer wakes the task on this processor; 8 instead of 60 µs a call. */
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
@@ -128,35 +128,36 @@ static bool answer(struct notify *notify)
 	return send_response(notify);
 }
 
-/* 1: answered or lost on the way, there may be more. 0: nothing waits. -1: the listener is gone. */
-static int handle_one(struct notify *notify)
+int64_t notify_handle(struct notify *notify, short seen)
 {
+	int64_t late = lateness(notify);
+
+	if (late > 0)
+		return late;
+	if ((seen & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+		return -1;
 	/*
-	 * QUIRK(notify-recv): RECV blocks even on an O_NONBLOCK descriptor (6.18), so
-	 * poll goes first. What poll saw may be withdrawn before RECV: then RECV
+	 * QUIRK(notify-recv): RECV blocks even on an O_NONBLOCK descriptor (6.18), so it
+	 * comes after a poll only. What poll saw may be withdrawn before RECV: then RECV
 	 * fails with ENOENT and does not block, since each request is counted once.
 	 */
-	struct pollfd waiting = {.fd = notify->fd, .events = POLLIN};
-
-	if (poll(&waiting, 1, 0) < 0)
-		return 0;
-	if ((waiting.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
-		return -1;
-	if ((waiting.revents & POLLIN) == 0)
+	if ((seen & POLLIN) == 0 || notify->held_count == NOTIFY_HELD_MAX)
 		return 0;
 	/* 5.5: EINVAL unless it is all zeros. */
 	memset(notify->request, 0, notify->request_size);
 	if (ioctl(notify->fd, SECCOMP_IOCTL_NOTIF_RECV, notify->request) < 0)
-		return errno == ENOENT || errno == EINTR ? 1 : -1;
-	if (!wants_network(notify))
+		return errno == ENOENT || errno == EINTR ? 0 : -1;
+	bool sent = true;
+	if (!wants_network(notify)) {
 		/* closed, the listener refuses what waits, and whatever comes */
-		return answer(notify) ? 1 : -1;
-	if (notify->network_waits) {
+		sent = answer(notify);
+	} else if (notify->network_waits) {
 		notify->held[notify->held_count++] = notify->request->id;
-		return 1;
+	} else {
+		go_on(notify, notify->request->id);
+		sent = send_response(notify);
 	}
-	go_on(notify, notify->request->id);
-	return send_response(notify) ? 1 : -1;
+	return sent ? lateness(notify) : -1;
 }
 
 void notify_let_go(struct notify *notify)
@@ -168,18 +169,4 @@ void notify_let_go(struct notify *notify)
 	}
 	notify->held_count = 0;
 	notify->network_waits = false;
-}
-
-int64_t notify_handle(struct notify *notify)
-{
-	int64_t late = lateness(notify);
-
-	for (int i = 0; i < BATCH_MAX && late == 0 && notify->held_count < NOTIFY_HELD_MAX; i++) {
-		int more = handle_one(notify);
-
-		if (more <= 0)
-			return more;
-		late = lateness(notify);
-	}
-	return late;
 }

@@ -86,13 +86,13 @@ struct notify {
  * the kernel has it. */
 void notify_start(struct notify *notify);
 /*
- * Receives and answers all that is waiting (at most 64). Never blocks. Beyond
- * 80,000 refused calls a second answers are late: returns the number of
- * nanoseconds the caller should leave the fd alone (0: none), so that a loop of
+ * Receives and answers one request, if there is one: `seen` is what poll(2) has just told of
+ * the fd. Never blocks. Beyond 80,000 refused calls a second answers are late: returns the
+ * number of nanoseconds the caller should leave the fd alone (0: none), so that a loop of
  * refused calls buys no free CPU. -1: the listener is gone (all its tasks are
  * dead); the fd can be closed. With NOTIFY_HELD_MAX calls held nothing is received.
  */
-int64_t notify_handle(struct notify *notify);
+int64_t notify_handle(struct notify *notify, short seen);
 /* The network is there: the held calls go on. */
 void notify_let_go(struct notify *notify);
 /* The program's own exec, which the filter does not ask about, happened: written down once. */

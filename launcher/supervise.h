@@ -11,7 +11,6 @@
 enum source {
 	SOURCE_CONTROL,
 	SOURCE_FAULT,
-	SOURCE_LISTENER,
 	SOURCE_INIT,
 	SOURCE_SIGNAL,
 	SOURCE_WALL,
@@ -38,6 +37,7 @@ enum source {
 struct loop {
 	struct run *run;
 	int epoll_fd, signal_fd, wall_fd, grace_fd, look_fd, late_fd, mounts_fd, overdue_fd;
+	int listener_fd; /* beside epoll; -1: none, or it is left alone for a while */
 	struct watch {
 		int fd;
 		uint32_t events;

@@ -33,7 +33,7 @@ int loop_open(struct loop *loop, struct run *run)
 
 	memset(loop, 0, sizeof(*loop));
 	loop->run = run;
-	loop->mounts_fd = loop->overdue_fd = -1;
+	loop->mounts_fd = loop->overdue_fd = loop->listener_fd = -1;
 	for (int i = 0; i < SOURCE_MAX; i++)
 		loop->watches[i].fd = -1;
 	forwarded(&signals);

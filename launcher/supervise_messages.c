@@ -27,7 +27,7 @@ static void take_fds(struct loop *loop, const struct message *message, const int
 	if (message->kind == MESSAGE_LISTENER && count == 1 && run->notify.fd < 0) {
 		run->notify.fd = fds[0];
 		notify_start(&run->notify);
-		loop_watch(loop, SOURCE_LISTENER, fds[0], EPOLLIN);
+		loop->listener_fd = fds[0];
 		return;
 	}
 	if (message->kind == MESSAGE_TERMINAL && count == 1 && run->terminal.is_on &&

@@ -91,7 +91,7 @@ bool network_told(struct loop *loop)
 	if (run->gate.ready) {
 		loop_unwatch(loop, SOURCE_OVERDUE);
 		notify_let_go(&run->notify);
-		loop_watch(loop, SOURCE_LISTENER, run->notify.fd, EPOLLIN);
+		loop->listener_fd = run->notify.fd;
 	} else if (!there) {
 		gate_explain(&run->gate, &err);
 		give_up(loop, &err);

@@ -101,9 +101,8 @@ static void supervise(void)
 
 		if (wait_ns > 0)
 			nanosleep(&pause, NULL);
-		else
-			poll(&waiting, 1, -1);
-		wait_ns = notify_handle(&notify);
+		poll(&waiting, 1, -1);
+		wait_ns = notify_handle(&notify, waiting.revents);
 	}
 }
 

@@ -190,20 +190,20 @@ START_TEST(answers_are_late_beyond_the_rate)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	notify.window_start_ns = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 	notify.window_count = 3999;
-	ck_assert_int_eq((int)notify_handle(&notify), -1); /* handled: the listener is gone */
+	ck_assert_int_eq((int)notify_handle(&notify, POLLHUP), -1); /* handled: the listener is gone */
 	notify.window_count = 4000;
-	int64_t late = notify_handle(&notify);
+	int64_t late = notify_handle(&notify, POLLHUP);
 	ck_assert(late > 0 && late <= 50000000);
 	const struct timespec pause = {.tv_nsec = late};
 	nanosleep(&pause, NULL);
-	ck_assert_int_eq((int)notify_handle(&notify), -1);
+	ck_assert_int_eq((int)notify_handle(&notify, POLLHUP), -1);
 }
 END_TEST
 
 START_TEST(dead_task_ends_the_listener)
 {
 	ck_assert_int_eq(run(getpid) != 0, 1);
-	ck_assert_int_eq((int)notify_handle(&notify), -1);
+	ck_assert_int_eq((int)notify_handle(&notify, POLLHUP), -1);
 }
 END_TEST
 
