@@ -134,6 +134,19 @@ static void put_scratch(struct run *run, struct variables *variables)
 		    arena_printf(run->arena, "%s=%s", names[i], environment_scratch(run)));
 }
 
+char *const *environment_arguments(const struct run *run)
+{
+	char **given = run->options->arguments;
+	size_t count = 0;
+
+	while (given[count] != NULL)
+		count++;
+	char **copy = arena_alloc(run->arena, (count + 1) * sizeof(*copy));
+	for (size_t i = 0; i < count; i++)
+		copy[i] = arena_strdup(run->arena, given[i]);
+	return copy;
+}
+
 char *const *environment_make(struct run *run)
 {
 	struct variables variables = {0};

@@ -107,7 +107,6 @@ static void start_patience(struct child *child)
 static void confine(struct child *child)
 {
 	start_patience(child);
-	memset(child->wipe_start, 0, child->wipe_len);
 	int *const kept[KEPT_MAX] = {&child->control_fd,  &child->terminal_fd, &child->lock_fd,
 				     &child->children_fd, &child->alive_fd,    &child->patience_fd};
 	int next = 0;
@@ -322,6 +321,8 @@ void init_main(struct child *child)
 	sigaddset(&blocked, SIGTTOU);
 	if (sigaction(SIGCHLD, &handler, NULL) != 0 || sigprocmask(SIG_BLOCK, &blocked, NULL) != 0)
 		child_fault(child, split, errno, 1);
+	/* of sbox: /proc/1/cmdline is everybody's to read, from the program's first moment on */
+	memset(child->wipe_start, 0, child->wipe_len);
 	pid_t program = fork_program(child);
 	if (program < 0)
 		child_fault(child, split, errno, 2);

@@ -114,11 +114,11 @@ static int arm(struct run *run, const char **ret_program, struct error *err)
 		arm->exec_mark = 0;
 	run_pass_options(run);
 	terminal_decide(run);
-	arm->argv = run->options->arguments;
+	arm->argv = environment_arguments(run);
 	arm->envp = environment_make(run);
 	if (program_find(run, ret_program, err) != 0)
 		return -1;
-	arm->program = *ret_program;
+	arm->program = arena_strdup(run->arena, *ret_program);
 	return arm_all(arm, err);
 }
 

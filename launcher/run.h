@@ -193,6 +193,8 @@ int run_make_cgroup(struct run *run, struct error *err);
 
 /* environment.c */
 const char *environment_path(struct run *run);
+/* The arguments, where pid 1 does not wipe them: what lies on the stack it does. */
+char *const *environment_arguments(const struct run *run);
 char *const *environment_make(struct run *run);
 const char *environment_home(const struct run *run); /* the private one */
 const char *environment_scratch(const struct run *run);

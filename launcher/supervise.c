@@ -40,7 +40,11 @@ void loop_watch(struct loop *loop, enum source source, int fd, uint32_t events)
 	if (fd >= 0 && events != 0) {
 		bool change = fd == now->fd && now->events != 0;
 
-		epoll_ctl(loop->epoll_fd, change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
+		if (epoll_ctl(loop->epoll_fd, change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) !=
+		    0) {
+			loop->run->end.message = "sbox cannot watch one of its descriptors";
+			outcome_kill(loop->run, END_SBOX_ERROR, NULL);
+		}
 	}
 	now->fd = fd;
 	now->events = fd >= 0 ? events : 0;
