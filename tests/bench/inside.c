@@ -247,9 +247,6 @@ static void run_loops(const char *folder)
 static void run_work(char *const argv[])
 {
 	struct rusage usage;
-
-	/* A session is a group to the scheduler (autogroup), and inside it is a new one. */
-	setsid();
 	uint64_t begun = now_ns();
 	int status = run_quietly(argv);
 	uint64_t spent = now_ns() - begun;
@@ -377,6 +374,8 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	const char *first = argc > 2 ? argv[2] : "";
 
+	/* A session is a group to the scheduler (autogroup), and inside it is a new one. */
+	setsid();
 	if (strcmp(what, "count") == 0)
 		count_bytes();
 	else if (strcmp(what, "loops") == 0)
