@@ -97,6 +97,9 @@ class World:
         if os.geteuid() == 0 and not any(entry.pw_name == "sbox-test" for entry in pwd.getpwall()):
             subprocess.run(["useradd", "-m", "sbox-test"], check=True)
         names = [pwd.getpwuid(os.geteuid()).pw_name] + (["sbox-test"] if os.geteuid() == 0 else [])
+        for name in wanted or ():
+            if name not in names:
+                sys.exit(f"--as {name}: not one of {', '.join(names)}")
         self.callers = [Caller(name, base) for name in wanted or names]
 
     def compile(self, name, *more):
