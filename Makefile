@@ -330,12 +330,10 @@ lint: deps-lint
 format:
 	clang-format-14 -i $(wildcard launcher/*.[ch] audit/*.[ch] launcher/*/*.[ch] tests/*/*.[ch])
 
+# All in their short form; STRICT=1 fails when something asked does not hold, ONLY="WORD..." chooses.
 bench: deps-test
 	@$(MAKE) --no-print-directory tree
-	@BUILD=$(BUILD) tests/bench/start
-	@BUILD=$(BUILD) tests/bench/instructions
-	@BUILD=$(BUILD) tests/bench/audit
-	@BUILD=$(BUILD) tests/bench/gate
+	@BUILD=$(BUILD) STRICT=$(STRICT) tests/bench/all $(ONLY)
 
 include tests/fuzz/fuzz.mk
 

@@ -173,6 +173,8 @@ static void build(const char *writable)
 	mkdirat(root_fd, "var", 0755);
 	attach(fresh("proc", READ_ONLY | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC), "proc");
 	attach(fresh("devpts", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC), "dev/pts");
+	/* first: /var/tmp is no link where something below it is shown */
+	need_folders(writable + 1);
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		symlinkat(links[i][0], root_fd, links[i][1]);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -183,12 +185,12 @@ static void build(const char *writable)
 	}
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
 		show(shown[i], READ_ONLY);
-	show(writable, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
 		int tree = sys_open_tree(root_fd, own[i], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 		TRY(tree);
 		attach(tree, own[i]);
 	}
+	show(writable, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	TRY(sethostname("sandbox", 7));
 	TRY(fchdir(root_fd));
 	TRY(sys_pivot_root(".", "."));
@@ -221,16 +223,22 @@ static void make_filter(void)
 	add_search(0, FILTER_CALLS / 2);
 }
 
-static int landlock(void)
+static int landlock(const char *writable)
 {
-	const struct sbox_landlock_ruleset_attr all = {.handled_access_fs = (1ULL << 15) - 1};
+	const uint64_t handled = (1ULL << 15) - 1;
+	const struct sbox_landlock_ruleset_attr all = {.handled_access_fs = handled};
 	int ruleset = sys_landlock_create_ruleset(&all, sizeof(all.handled_access_fs), 0);
 
-	for (size_t i = 0; ruleset >= 0 && i < sizeof(rules) / sizeof(rules[0]); i++) {
-		int fd = open(rules[i], O_PATH | O_CLOEXEC);
+	size_t count = sizeof(rules) / sizeof(rules[0]);
+
+	for (size_t i = 0; ruleset >= 0 && i <= count; i++) {
+		int fd = open(i < count ? rules[i] : writable, O_PATH | O_CLOEXEC);
 
 		if (fd >= 0)
-			TRY(sys_landlock_add_path(ruleset, (1ULL << 13) - 1, fd));
+			/* of the workspace every right, as sbox grants it: open(2) looks for one
+			 * more above */
+			TRY(sys_landlock_add_path(ruleset, i < count ? (1ULL << 13) - 1 : handled,
+						  fd));
 		close(fd);
 	}
 	return ruleset; /* none before 6.2, or where it is off */
@@ -269,7 +277,7 @@ static void enter(char **argv, uid_t uid, gid_t gid)
 	TRY(ioctl(fd, SIOCSIFFLAGS, &up));
 	build(argv[1]);
 	give_up(LEASED, LEASED, is_root);
-	int ruleset = landlock();
+	int ruleset = landlock(argv[1]);
 	pid_t pid = vfork();
 	if (pid == 0) {
 		if (ruleset >= 0)
