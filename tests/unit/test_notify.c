@@ -190,7 +190,8 @@ START_TEST(answers_are_late_beyond_the_rate)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	notify.window_start_ns = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 	notify.window_count = 3999;
-	ck_assert_int_eq((int)notify_handle(&notify, POLLHUP), -1); /* handled: the listener is gone */
+	ck_assert_int_eq((int)notify_handle(&notify, POLLHUP),
+			 -1); /* handled: the listener is gone */
 	notify.window_count = 4000;
 	int64_t late = notify_handle(&notify, POLLHUP);
 	ck_assert(late > 0 && late <= 50000000);
