@@ -240,9 +240,9 @@ static void say(long result)
 	(void)done;
 }
 
-int64_t __real_notify_handle(struct notify *notify);
-int64_t __wrap_notify_handle(struct notify *notify);
-int64_t __wrap_notify_handle(struct notify *notify)
+/* of its type, whatever that becomes */
+__typeof__(notify_handle) __real_notify_handle, __wrap_notify_handle;
+int64_t __wrap_notify_handle(struct notify *notify, short seen)
 {
 	taken = (struct run *)((char *)notify - offsetof(struct run, notify));
 	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
@@ -251,5 +251,5 @@ int64_t __wrap_notify_handle(struct notify *notify)
 		attempt[0] = '\0';
 		say(attempts[i].make());
 	}
-	return __real_notify_handle(notify);
+	return __real_notify_handle(notify, seen);
 }
