@@ -240,8 +240,11 @@ static void say(long result)
 	(void)done;
 }
 
-/* of its type, whatever that becomes */
-__typeof__(notify_handle) __real_notify_handle, __wrap_notify_handle;
+int64_t __real_notify_handle(struct notify *notify, short seen);
+int64_t __wrap_notify_handle(struct notify *notify, short seen);
+_Static_assert(__builtin_types_compatible_p(__typeof__(notify_handle),
+					    __typeof__(__wrap_notify_handle)),
+	       "the linker does not compare them");
 int64_t __wrap_notify_handle(struct notify *notify, short seen)
 {
 	taken = (struct run *)((char *)notify - offsetof(struct run, notify));
