@@ -43,7 +43,8 @@ bool store_head_parse(const char *text, size_t len, struct store_tail *ret)
 	if (sscanf(copy,
 		   "{\"seq\":%20llu,\"hash\":\"%64[0-9a-f]\",\"bytes\":%20llu,\"first\":%20llu,"
 		   "\"since\":%20llu,\"sealed\":%20llu",
-		   &seq, tail.hash, &bytes, &first, &since, &sealed) != 6)
+		   &seq, tail.hash, &bytes, &first, &since, &sealed) != 6 ||
+	    strlen(tail.hash) != sizeof(tail.hash) - 1)
 		return false;
 	tail.seq = seq;
 	tail.bytes = bytes;

@@ -27,6 +27,9 @@ uint64_t confine_capabilities(unsigned reasons)
 	/* in folders that belong to others a name is changed or taken away */
 	if ((reasons & (CONFINE_HOLD | CONFINE_FOLDERS)) != 0)
 		kept |= BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER);
+	/* the folder of all control groups has mode 0555 where they are of the second version */
+	if ((reasons & CONFINE_CGROUP) != 0)
+		kept |= BIT(CAP_DAC_OVERRIDE);
 	/* /proc/PID/map_files */
 	if ((reasons & CONFINE_GROWTH) != 0)
 		kept |= BIT(CAP_CHECKPOINT_RESTORE);

@@ -122,11 +122,35 @@ static int read_bytes(struct arena *arena, int fd, struct source *source, struct
 	return 0;
 }
 
+/* By its text alone, for what is not there (any more): no ".", "..", or empty part is left. */
+static const char *plain_path(struct arena *arena, const char *path)
+{
+	char *plain = arena_alloc(arena, strlen(path) + 2), *end = plain;
+
+	for (size_t len; *path != '\0'; path += len + (path[len] == '/')) {
+		len = strcspn(path, "/");
+		if (len == 0 || (len == 1 && path[0] == '.'))
+			continue;
+		if (len == 2 && path[0] == '.' && path[1] == '.') {
+			while (end > plain && *--end != '/')
+				;
+			continue;
+		}
+		*end++ = '/';
+		memcpy(end, path, len);
+		end += len;
+	}
+	*end = '\0';
+	return end > plain ? plain : "/";
+}
+
 const char *path_resolved(struct arena *arena, const char *path)
 {
 	const char *real = real_path(arena, path);
 
-	return real != NULL ? real : path;
+	if (real != NULL)
+		return real;
+	return path[0] == '/' ? plain_path(arena, path) : path;
 }
 
 /* The folder of the file, and of what it is a link to. */
