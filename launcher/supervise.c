@@ -38,10 +38,9 @@ void loop_watch(struct loop *loop, enum source source, int fd, uint32_t events)
 	if (now->fd >= 0 && now->events != 0 && (fd != now->fd || events == 0))
 		epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, now->fd, NULL);
 	if (fd >= 0 && events != 0) {
-		bool change = fd == now->fd && now->events != 0;
+		int op = fd == now->fd && now->events != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-		if (epoll_ctl(loop->epoll_fd, change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) !=
-		    0) {
+		if (epoll_ctl(loop->epoll_fd, op, fd, &event) != 0) {
 			loop->run->end.message = "sbox cannot watch one of its descriptors";
 			outcome_kill(loop->run, END_SBOX_ERROR, NULL);
 		}
@@ -222,9 +221,6 @@ static void handle(struct loop *loop, enum source source)
 	case SOURCE_CONTROL:
 		loop_control(loop);
 		break;
-	case SOURCE_MOUNTS:
-		mounts_changed(loop);
-		break;
 	case SOURCE_GATE:
 		on_gate(loop);
 		break;
@@ -256,6 +252,8 @@ static void handle(struct loop *loop, enum source source)
  * QUIRK(notify-wake): since 6.6 whoever waits for the listener itself is woken on the processor of
  * the task that asks and goes to sleep. Epoll passes on less (6.18): the other processor is woken,
  * which takes longer than the whole answer. So the listener is polled beside epoll.
+ *
+ * QUIRK(mounts-poll): mountinfo tells of a change once (6.18): who polls first, not epoll_wait().
  */
 void loop_turn(struct loop *loop)
 {
@@ -263,13 +261,16 @@ void loop_turn(struct loop *loop)
 	bool streams = streams_watch(loop);
 	bool hashes = loop->run->hashing != NULL && !loop->hashed;
 	struct pollfd fds[] = {{.fd = loop->epoll_fd, .events = POLLIN},
-			       {.fd = loop->listener_fd, .events = POLLIN}};
-	int ready = poll(fds, 2, streams || hashes ? 0 : -1), count = 0;
+			       {.fd = loop->listener_fd, .events = POLLIN},
+			       {.fd = loop->mounts_fd, .events = POLLPRI}};
+	int ready = poll(fds, 3, streams || hashes ? 0 : -1), count = 0;
 
 	if (ready == 0 && hashes)
 		loop->hashed = !script_hash_more(loop->run);
 	if (ready > 0 && fds[1].revents != 0)
 		on_listener(loop, fds[1].revents);
+	if (ready > 0 && fds[2].revents != 0)
+		mounts_changed(loop);
 	if (ready > 0 && fds[0].revents != 0)
 		count = epoll_wait(loop->epoll_fd, events, EVENTS, 0);
 

@@ -17,7 +17,6 @@ enum source {
 	SOURCE_LOOK, /* from here to IN_FROM: only while something lives in the sandbox */
 	SOURCE_GRACE,
 	SOURCE_LATE,
-	SOURCE_MOUNTS,
 	SOURCE_GATE,
 	SOURCE_VISITOR,
 	SOURCE_OVERDUE,

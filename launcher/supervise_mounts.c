@@ -115,7 +115,6 @@ void mounts_watch(struct loop *loop)
 		return;
 	const char *text = read_text(run, loop->mounts_fd);
 	loop->mount_count = count_lines(text);
-	loop_watch(loop, SOURCE_MOUNTS, loop->mounts_fd, EPOLLPRI);
 	/* the program has begun: what was replaced since the tree was made went untold */
 	const char *lost = loop->mount_count > 0 ? find_lost(run, text) : NULL;
 	if (lost != NULL && !run->ended)

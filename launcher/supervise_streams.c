@@ -135,6 +135,7 @@ void streams_flush(struct loop *loop)
 		return;
 	for (enum source source = SOURCE_LOOK; source < SOURCE_IN_FROM; source++)
 		loop_unwatch(loop, source);
+	loop->listener_fd = -1;
 	bound_flush(loop);
 	/* no program is there to get keys: a Ctrl-C is for us again */
 	terminal_release_keys(&run->terminal);
