@@ -126,7 +126,7 @@ static const char *status_of(pid_t pid, const char *field)
 
 static size_t link_of(pid_t pid, const char *name, char *target, size_t size)
 {
-	char path[300];
+	char path[512];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
 	ssize_t length = readlink(path, target, size - 1);
@@ -197,7 +197,8 @@ START_TEST(holds_nothing_and_cannot_be_reached)
 	visitor = start(network_fd, getpid());
 	wait_until_it_sends(visitor);
 	ck_assert_str_eq(status_of(visitor, "SigBlk"), none);
-	ck_assert_str_eq(status_of(visitor, "SigIgn"), none);
+	/* but those that libc keeps for itself, which hygiene() resets and a sanitizer may not */
+	ck_assert_uint_eq(strtoull(status_of(visitor, "SigIgn"), NULL, 16) & ~(3ULL << 31), 0);
 	ck_assert_str_eq(status_of(visitor, "SigCgt"), none);
 	ck_assert_int_eq(getpgid(visitor), visitor);
 	expect_owner_of(visitor, "status");
