@@ -76,6 +76,10 @@ static void plan_gate(const struct profile *profile, const struct host *host, st
 
 	if ((plan->namespaces & CLONE_NEWNET) == 0)
 		why = arena_printf(plan->arena, "no network namespace: %s", plan->form_why);
+	/* an ordinary user whom a user namespace calls root: see gate/confine.c */
+	else if (why == NULL && host->uid == 0 && !host->can_become)
+		why = "sbox-gate does not run as root, and there is nobody else in this user "
+		      "namespace; run sbox outside of it";
 	if (why == NULL) {
 		plan->late_network = can_be_late(profile, host);
 		plan_enforced(item,

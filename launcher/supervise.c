@@ -18,11 +18,10 @@
 #include "sys.h"
 
 /*
- * The supervisor's one loop. It sleeps until a stream can move, a
- * process reports or ends, a timer fires or a signal comes; nothing in it
- * blocks. After the program's end everything in the sandbox is killed by the
- * kernel (pid 1 is gone); what the pipes hold then is passed on, and an end of file
- * that a survivor could hold back is never waited for.
+ * The supervisor's one loop. It sleeps until a stream can move, a process
+ * reports or ends, a timer fires or a signal comes; nothing blocks. After the program's end
+ * everything in the sandbox is killed by the kernel (pid 1 is gone); what the pipes hold then is
+ * passed on, and an end of file that a survivor could hold back is never waited for.
  */
 
 enum { EVENTS = 16, UNKILLABLE_WAIT_MS = 5000, NANO = 1000000000 };
@@ -41,7 +40,8 @@ void loop_watch(struct loop *loop, enum source source, int fd, uint32_t events)
 		int op = fd == now->fd && now->events != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
 		if (epoll_ctl(loop->epoll_fd, op, fd, &event) != 0) {
-			loop->run->end.message = "sbox cannot watch one of its descriptors";
+			loop->run->end.message = "cannot watch one of its own descriptors (out of "
+						 "memory, or fs.epoll.max_user_watches)";
 			outcome_kill(loop->run, END_SBOX_ERROR, NULL);
 		}
 	}

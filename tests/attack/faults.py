@@ -26,7 +26,7 @@ MEMORY = {"getrandom", "mmap", "brk", "mprotect", "munmap", "mremap", "madvise",
 # No probe inside can see whether these were taken: a run after such a failure is never right.
 UNSEEN = {"landlock_restrict_self", "landlock_add_rule"}
 # What was found so, and the calls that the boundaries rest on most.
-ALWAYS = [("rt_sigprocmask", 1), ("kill", 1), ("seccomp", 1), ("capset", 1), ("landlock_restrict_self", 1), ("setresuid", 1), ("setgroups", 1)]
+ALWAYS = [("epoll_ctl", 2), ("rt_sigprocmask", 1), ("kill", 1), ("seccomp", 1), ("capset", 1), ("landlock_restrict_self", 1), ("setresuid", 1), ("setgroups", 1)]
 REFUSE = [f"{section}.on_missing=refuse" for section in ("file", "network", "privilege", "time")]
 
 

@@ -90,6 +90,16 @@ def limits_that_refuse_are_named(t, case):
 
 
 @test()
+def what_sbox_was_called_with_is_never_in_pid_1(t):
+    """Pid 1 is slow, once the program has begun: still its first look finds nothing."""
+    strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=timerfd_settime",
+              "-e", "inject=timerfd_settime:delay_enter=200000"]
+    run = t.plain(*strace, *t.command(["cat", "/proc/1/cmdline"], opts=["--quiet", "--label", "secret=word"]))
+    t.equal((run.code, run.out.strip(b"\0")), (0, b""), run)
+    t.check(run.out, "pid 1 has arguments, of zeros")
+
+
+@test()
 def host_name(t):
     run = t.sbox("uname", "-n", opts=["--quiet"])
     t.equal(run.out, b"sandbox\n")

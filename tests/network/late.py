@@ -310,3 +310,15 @@ def sbox_ends_meanwhile(t, name):
     t.check(sboxtest.wait_until(lambda: not [p for p in descendants(os.getpid()) if p != os.getpid()
                                              and sboxtest.is_alive(p)], 10), "nobody is left")
     t.equal(run_it(t, "true").code, 0, "the next start clears up behind it")
+
+
+@test(callers=("user",))
+def a_user_who_is_called_root(t):
+    """The gate does not run as uid 0, and there is nobody else: known before anything is run."""
+    path = t.profile(PROFILE, "called-root")
+    argv = ["unshare", "--user", "--map-root-user"]
+    control = t.plain(*argv, *t.command(["sh", "-c", "echo ran"], opts=["--quiet"]))
+    t.equal((control.code, control.out), (0, b"ran\n"), control)
+    refused = t.plain(*argv, *t.command(["sh", "-c", "echo ran"], profile=path))
+    t.equal((refused.code, refused.out), (125, b""), refused)
+    t.has(refused.errtext, "run sbox outside of it")
