@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file boundary: what is listed is there, as listed; all else is not there."""
 import os
+import time
 
 from sboxtest import PYTHON, Skip, can_discard, needs_discard, test, wait_until
 from syscalls import AT_FDCWD, calls
@@ -168,6 +169,7 @@ def protected_file_replaced_by_the_host(t):
     t.write(".git/config", "[core]\n")
     child = t.start("sh", "-c", "echo up; sleep 30", sets=[f"file.protect={t.ws}/.git/config"])
     child.stdout.readline()
+    time.sleep(0.3)  # sbox's first look at the mounts is over: the kernel has to tell it
     t.write(".git/config.lock", "[core]\n\tnew = 1\n")
     os.rename(f"{t.ws}/.git/config.lock", f"{t.ws}/.git/config")
     _, err = t.communicate(child, None, 15)
