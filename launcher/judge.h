@@ -90,7 +90,8 @@ struct judge {
 	const char **slow;
 	size_t slow_count;
 	bool slow_known;
-	struct judge_memo *memo; /* judge_memo.h; NULL: empty */
+	struct judge_memo *memo;   /* judge_memo.h; NULL: empty */
+	struct judge_known *known; /* judge_exec.c; NULL: empty */
 };
 
 /* True: a boundary refuses it, `ret_found` says why. False also when it cannot be told. */

@@ -26,6 +26,7 @@ static const char cut_mark[] = "…";
 struct exec_seen {
 	pid_t pid;
 	int mem_fd;
+	int root_fd;             /* of the sandbox's tree; -1: there is none */
 	int dir_fd;              /* the task's, or AT_FDCWD */
 	bool by_descriptor;      /* execveat with AT_EMPTY_PATH */
 	char name[PATH_MAX];     /* as given */
@@ -218,10 +219,11 @@ static bool is_absent(int root_fd, const char *path)
 	return false;
 }
 
-/* By what is found in the task's tree; what cannot be told counts as there. */
-static bool is_path_there(pid_t pid, const char *path)
+/* By what is found in the sandbox's tree, -1: in the task's; what cannot be told counts as there.
+ */
+static bool is_path_there(pid_t pid, int judged_fd, const char *path)
 {
-	int root_fd = open_task(pid, "root", O_PATH | O_DIRECTORY);
+	int root_fd = judged_fd >= 0 ? judged_fd : open_task(pid, "root", O_PATH | O_DIRECTORY);
 	bool there;
 
 	if (root_fd < 0)
@@ -233,7 +235,8 @@ static bool is_path_there(pid_t pid, const char *path)
 	} else {
 		there = (errno != ENOENT && errno != ENOTDIR) || !is_absent(root_fd, path);
 	}
-	close(root_fd);
+	if (judged_fd < 0)
+		close(root_fd);
 	return there;
 }
 
@@ -254,7 +257,7 @@ static bool is_descriptor_there(pid_t pid, int number)
 static bool is_there(const struct exec_seen *seen)
 {
 	return seen->by_descriptor ? is_descriptor_there(seen->pid, seen->dir_fd)
-				   : is_path_there(seen->pid, seen->path);
+				   : is_path_there(seen->pid, seen->root_fd, seen->path);
 }
 
 /* False: there is no such program, or the pointers lead nowhere. */
@@ -368,6 +371,8 @@ void notify_exec(struct notify *notify, const struct seccomp_notif *request)
 	seen.used = seen.argc = 0;
 	seen.full = false;
 	seen.mem_fd = open_task(pid, "mem", O_RDONLY);
+	/* no program has another: chroot(2) and pivot_root(2) need a capability */
+	seen.root_fd = notify->judge != NULL ? notify->judge->root_fd : -1;
 	bool there = look(notify, &request->data, &seen);
 	if (seen.mem_fd >= 0)
 		close(seen.mem_fd);

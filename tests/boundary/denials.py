@@ -2,6 +2,7 @@
 """Denied situations, labelled: boundary, object and errno are right, and the line that is named
 as the way out is tried."""
 import shutil
+import time
 
 from denied import READERS, WRITERS, Situation, hold, link, make_outside
 from sboxtest import PYTHON, test
@@ -159,6 +160,16 @@ def executing_what_is_not_for_executing(t):
                               "os.execv('out/true', ['true'])"), "file", f"{out}/true", "ENOENT", exec_line),
     ]
     hold(t, rows)
+
+
+@test()
+def an_interpreter_that_changes(t):
+    """What sbox remembers of an executed file ends with the file as it was."""
+    out = make_outside(t)
+    t.write("script", "#!/bin/true\n", 0o755)
+    time.sleep(3.1)  # old enough to be remembered
+    run = t.sbox("sh", "-c", f"./script && ./script; printf '#!{out}/true\\n' > script; ./script", opts=["--quiet"])
+    t.equal([(d["object"], d["errno"], d["count"]) for d in run.denied("execute")], [(f"{out}/true", "ENOENT", 1)], run)
 
 
 def loader(t, out):
