@@ -321,6 +321,8 @@ void init_main(struct child *child)
 	sigaddset(&blocked, SIGTTOU);
 	if (sigaction(SIGCHLD, &handler, NULL) != 0 || sigprocmask(SIG_BLOCK, &blocked, NULL) != 0)
 		child_fault(child, split, errno, 1);
+	/* a handler is all that lets a signal from inside reach pid 1: see hygiene() */
+	signal(SIGABRT, SIG_DFL);
 	/* of sbox: /proc/1/cmdline is everybody's to read, from the program's first moment on */
 	memset(child->wipe_start, 0, child->wipe_len);
 	pid_t program = fork_program(child);

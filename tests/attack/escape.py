@@ -44,6 +44,18 @@ def pid_1_cannot_be_harmed(t):
 
 
 @test()
+def pid_1_has_no_handler_but_for_its_children(t):
+    """The kernel drops a signal from inside for which pid 1 has no handler; Landlock before 6.12 does not."""
+    child = t.start("sh", "-c", "echo up; sleep 30")
+    child.stdout.readline()
+    told = [dict(line.split(":", 1) for line in open(f"/proc/{pid}/status")) for pid in descendants(child.pid)]
+    caught = int(next(one["SigCgt"] for one in told if one["NSpid"].split()[-1] == "1"), 16)
+    child.terminate()
+    t.communicate(child, None, 20)
+    t.equal([number for number in range(1, 65) if caught >> (number - 1) & 1], [signal.SIGCHLD])
+
+
+@test()
 def sigio_to_others(t):
     """F_SETOWN to a process of the host: nobody outside gets a signal."""
     got, _ = calls(t, ("socket", 1, 1, 0), ("fcntl", "$1", 8, os.getpid()), ("fcntl", "$1", 8, 1))
