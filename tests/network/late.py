@@ -7,7 +7,7 @@ import time
 
 import sboxtest
 from network_lab import NAME, Lab, names, network
-from sboxtest import PYTHON, descendants, test
+from sboxtest import PYTHON, Skip, descendants, test
 from syscalls import calls
 
 PROFILE = "[profile]\nextends = agent\n[network]\nmode = allow\nallow = example.org:443\n"
@@ -198,6 +198,8 @@ def ten_thousand_sockets(t):
 @test()
 def gate_that_cannot_be_executed(t):
     """Known before the start: nothing runs, with or without a socket."""
+    if os.path.exists("/usr/local/libexec/sbox/sbox-gate"):
+        raise Skip("an sbox is installed where this one looks at last")
     own_gate(t, None)
     run = run_it(t, "touch", "ran")
     t.equal(run.code, 125, run)
