@@ -90,6 +90,36 @@ struct bytes kept_read(struct arena *arena, struct store *store, const char *kep
 	return bytes;
 }
 
+/* Program text is named by its hash; of all else the record says it. "": nobody knows. */
+static const char *hash_of(const json_t *object, const char *kept)
+{
+	static const char scripts[] = "scripts/";
+	const char *hash = json_string_value(json_object_get(object, "sha256"));
+
+	if (strncmp(kept, scripts, sizeof(scripts) - 1) == 0)
+		return kept + sizeof(scripts) - 1;
+	return hash != NULL ? hash : "";
+}
+
+struct bytes kept_of(struct arena *arena, struct store *store, const json_t *object,
+		     bool *ret_is_changed)
+{
+	const char *kept = kept_name(object);
+	struct bytes bytes = {0};
+	char hash[SHA256_HEX];
+
+	*ret_is_changed = false;
+	if (kept == NULL)
+		return bytes;
+	bytes = kept_read(arena, store, kept);
+	const char *wanted = hash_of(object, kept);
+	if (bytes.data != NULL && wanted[0] != '\0') {
+		sha256_hex_of(bytes.data, bytes.len, hash);
+		*ret_is_changed = strncmp(hash, wanted, SHA256_HEX - 1) != 0;
+	}
+	return bytes;
+}
+
 const char *kept_name(const json_t *object)
 {
 	return json_string_value(json_object_get(object, "kept"));

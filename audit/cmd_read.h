@@ -64,6 +64,9 @@ void json_write_line(const json_t *value); /* to stdout */
 /* cmd_kept.c: what a record calls "FOLDER/NAME", uncompressed; no data when it is gone.
  * The result lives in the arena. */
 struct bytes kept_read(struct arena *arena, struct store *store, const char *kept);
+/* The same of a stream, timing or file of a record; whether it is still what was kept. */
+struct bytes kept_of(struct arena *arena, struct store *store, const json_t *object,
+		     bool *ret_is_changed);
 /* The name in a stream's, timing's or file's member kept, or NULL. */
 const char *kept_name(const json_t *object);
 

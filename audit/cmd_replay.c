@@ -32,6 +32,7 @@ struct replay {
 	struct stream stream[STREAMS];
 	struct record_step *steps;
 	size_t count;
+	bool is_changed; /* something kept is not what the record says */
 };
 
 static uint64_t number_of(const json_t *object, const char *key)
@@ -43,20 +44,34 @@ static uint64_t number_of(const json_t *object, const char *key)
 		       : 0;
 }
 
+static struct bytes load_kept(struct replay *replay, struct store *store, const json_t *object,
+			      const char *name)
+{
+	bool is_changed;
+	struct bytes bytes = kept_of(replay->arena, store, object, &is_changed);
+
+	if (bytes.data == NULL)
+		fprintf(stderr, "sbox-audit: replay: %s is no longer in the store\n", name);
+	else if (is_changed)
+		fprintf(stderr,
+			"sbox-audit: replay: %s was changed in the store: this is not "
+			"what was kept\n",
+			name);
+	replay->is_changed = replay->is_changed || is_changed;
+	return bytes;
+}
+
 static void load_stream(struct replay *replay, struct store *store, const json_t *record,
 			unsigned int which)
 {
 	static const char *const names[STREAMS] = {"stdin", "stdout", "stderr"};
 	const json_t *object = json_object_get(record, names[which]);
 	struct stream *stream = &replay->stream[which];
-	const char *kept = kept_name(object);
 
 	stream->bytes = number_of(object, "bytes");
-	if (kept == NULL)
+	if (kept_name(object) == NULL)
 		return;
-	stream->kept = kept_read(replay->arena, store, kept);
-	if (stream->kept.data == NULL)
-		fprintf(stderr, "sbox-audit: replay: %s is no longer in the store\n", names[which]);
+	stream->kept = load_kept(replay, store, object, names[which]);
 	stream->head = number_of(object, "head_bytes");
 	if (stream->head > stream->kept.len)
 		stream->head = stream->kept.len;
@@ -92,7 +107,6 @@ static void parse_timing(struct replay *replay, struct bytes text)
 static void load_timing(struct replay *replay, struct store *store, const json_t *record)
 {
 	const json_t *timing = json_object_get(record, "timing"), *step;
-	const char *kept = kept_name(timing);
 	struct bytes text = {0};
 	size_t i;
 
@@ -100,8 +114,8 @@ static void load_timing(struct replay *replay, struct store *store, const json_t
 		add_step(replay, (uint64_t)json_integer_value(json_array_get(step, 0)),
 			 (uint64_t)json_integer_value(json_array_get(step, 1)),
 			 (uint64_t)json_integer_value(json_array_get(step, 2)));
-	if (kept != NULL)
-		text = kept_read(replay->arena, store, kept);
+	if (kept_name(timing) != NULL)
+		text = load_kept(replay, store, timing, "timing");
 	if (text.data != NULL)
 		parse_timing(replay, text);
 }
@@ -239,7 +253,7 @@ static int replay_record(struct replay *replay, struct store *store, const json_
 		load_stream(replay, store, end, which);
 	load_timing(replay, store, end);
 	play(replay);
-	return EXIT_OK;
+	return replay->is_changed ? EXIT_BAD : EXIT_OK;
 }
 
 int replay_main(int argc, char **argv)

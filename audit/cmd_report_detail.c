@@ -49,19 +49,20 @@ static json_t *safe_text(struct details *details, struct bytes text)
 	return string;
 }
 
-static struct bytes read_kept(struct details *details, const json_t *object)
+static struct bytes read_kept(struct details *details, const json_t *object, bool *ret_is_changed)
 {
-	const char *name = kept_name(object);
-
-	if (name == NULL || details->text_bytes >= TEXT_MAX)
+	*ret_is_changed = false;
+	if (details->text_bytes >= TEXT_MAX)
 		return (struct bytes){0};
-	return kept_read(&details->arena, &details->report->index->log->store, name);
+	return kept_of(&details->arena, &details->report->index->log->store, object,
+		       ret_is_changed);
 }
 
 /* The first and the last of what the stream said; null when there is nothing to show. */
 static json_t *stream_text(struct details *details, const json_t *stream)
 {
-	struct bytes kept = read_kept(details, stream);
+	bool is_changed;
+	struct bytes kept = read_kept(details, stream, &is_changed);
 	json_int_t bytes = json_integer_value(json_object_get(stream, "bytes"));
 	json_int_t head_bytes = json_integer_value(json_object_get(stream, "head_bytes"));
 
@@ -74,10 +75,10 @@ static json_t *stream_text(struct details *details, const json_t *stream)
 	head = head < kept.len ? head : kept.len;
 	size_t tail = is_whole ? 0 : kept.len - head < PART ? kept.len - head : PART;
 	json_int_t cut = bytes - (json_int_t)(head + tail);
-	return json_pack("{s:o, s:o, s:I}", "head",
+	return json_pack("{s:o, s:o, s:I, s:b}", "head",
 			 safe_text(details, (struct bytes){kept.data, head}), "tail",
 			 safe_text(details, (struct bytes){kept.data + kept.len - tail, tail}),
-			 "cut", cut > 0 ? cut : 0);
+			 "cut", cut > 0 ? cut : 0, "changed", (int)is_changed);
 }
 
 static void add_scripts(struct details *details, json_t *list, const json_t *record)
@@ -87,15 +88,17 @@ static void add_scripts(struct details *details, json_t *list, const json_t *rec
 
 	json_array_foreach(json_object_get(record, "files"), i, file)
 	{
-		struct bytes kept = read_kept(details, file);
+		bool is_changed;
+		struct bytes kept = read_kept(details, file, &is_changed);
 
 		if (kept.data == NULL)
 			continue;
 		kept.len = kept.len < 2 * PART ? kept.len : 2 * PART;
-		json_array_append_new(list, json_pack("{s:O?, s:O?, s:o}", "kind",
+		json_array_append_new(list, json_pack("{s:O?, s:O?, s:o, s:b}", "kind",
 						      json_object_get(file, "kind"), "path",
 						      json_object_get(file, "path"), "text",
-						      safe_text(details, kept)));
+						      safe_text(details, kept), "changed",
+						      (int)is_changed));
 	}
 }
 

@@ -43,16 +43,17 @@ static int show_row(struct index *index, const struct index_row *row, struct are
 {
 	struct found found = {.start = index_record(index, &row->start),
 			      .end = index_record(index, &row->end)};
+	struct show show = {.arena = arena, .store = &index->log->store};
 	const char *state = index_state(index, row);
 
 	memcpy(found.run, row->run, INDEX_RUN);
 	if (json)
 		print_json(&found, state);
 	else
-		print_run(&(struct show){arena, &index->log->store}, &found, state);
+		print_run(&show, &found, state);
 	json_decref(found.start);
 	json_decref(found.end);
-	return index_status(index);
+	return show.is_changed ? EXIT_BAD : index_status(index);
 }
 
 int show_main(int argc, char **argv)

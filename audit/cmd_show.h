@@ -8,6 +8,7 @@
 struct show {
 	struct arena *arena;
 	struct store *store;
+	bool is_changed; /* something kept is not what the record says */
 };
 
 /* "name      text"; every argument is safe text already. */

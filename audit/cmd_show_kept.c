@@ -3,9 +3,19 @@
 
 #include "cmd_read.h"
 
-static struct bytes read_kept(struct show *show, const char *kept)
+/* The record holds the hash, and the chain the record; the file beside it is anybody's who can
+ * write to the store. */
+static struct bytes read_kept(struct show *show, const json_t *object)
 {
-	return kept_read(show->arena, show->store, kept);
+	bool is_changed;
+	struct bytes text = kept_of(show->arena, show->store, object, &is_changed);
+
+	if (text.data == NULL)
+		puts("  [no longer in the store]");
+	else if (is_changed)
+		puts("  [CHANGED in the store: what follows is not what was kept]");
+	show->is_changed = show->is_changed || is_changed;
+	return text;
 }
 
 static void show_files(struct show *show, const json_t *files)
@@ -15,16 +25,13 @@ static void show_files(struct show *show, const json_t *files)
 
 	json_array_foreach((json_t *)files, i, file)
 	{
-		const char *name = json_string_value(json_object_get(file, "kept"));
-
-		if (name == NULL)
-			continue;
-		struct bytes text = read_kept(show, name);
 		bool cut = json_is_true(json_object_get(file, "truncated"));
-		printf("\n%s %s%s%s\n", text_member(show->arena, file, "kind"),
-		       text_member(show->arena, file, "path"), cut ? " (its beginning)" : "",
-		       text.data == NULL ? ": no longer in the store" : "");
-		text_print_block(show->arena, text);
+
+		if (kept_name(file) == NULL)
+			continue;
+		printf("\n%s %s%s\n", text_member(show->arena, file, "kind"),
+		       text_member(show->arena, file, "path"), cut ? " (its beginning)" : "");
+		text_print_block(show->arena, read_kept(show, file));
 	}
 }
 
@@ -41,17 +48,18 @@ static void show_cut(struct show *show, struct bytes text, size_t head_len)
 static void show_stream(struct show *show, const json_t *end, const char *key)
 {
 	const json_t *stream = json_object_get(end, key);
-	const char *name = json_string_value(json_object_get(stream, "kept"));
 	json_int_t head_len = json_integer_value(json_object_get(stream, "head_bytes"));
 
 	printf("\n%s  %s bytes  sha256 %s\n", key, text_member(show->arena, stream, "bytes"),
 	       text_member(show->arena, stream, "sha256"));
-	if (name == NULL)
+	if (kept_name(stream) == NULL) {
+		if (head_len > 0)
+			puts("  [could not be kept]");
 		return;
-	struct bytes text = read_kept(show, name);
-	if (text.data == NULL)
-		puts("  [no longer in the store]");
-	else if (json_is_true(json_object_get(stream, "truncated")) && head_len >= 0)
+	}
+	struct bytes text = read_kept(show, stream);
+	if (text.data != NULL && json_is_true(json_object_get(stream, "truncated")) &&
+	    head_len >= 0)
 		show_cut(show, text, (size_t)head_len);
 	else
 		text_print_block(show->arena, text);

@@ -14,8 +14,8 @@ function textOf(value) {
 }
 /* Controls and marks that reorder text are shown, not obeyed. */
 function visible(text) {
-  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, mark =>
-    mark === '\t' ? mark : `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, mark =>
+    mark === '\t' ? mark : `\\u${mark.codePointAt(0).toString(16).padStart(4, '0')}`);
 }
 const safe = value => visible(textOf(value));
 function argument(value) {
@@ -71,17 +71,18 @@ function denialsOf(end) {
       d.exe ? el('div', {class: 'permit'}, `by ${safe(d.exe)}`) : '', d.permit ? el('div', {class: 'permit'}, `to allow it: ${safe(d.permit)}`) : '',
       d.never ? el('div', {class: 'permit'}, `never allowed: ${safe(d.never)}`) : ''), `≥ ${safe(d.count)}`, safe(d.errno)]), 1));
 }
+const changed = () => el('strong', {}, '[CHANGED in the store: what follows is not what was kept]\n');
 function streamOf(name, stream, text) {
   if (!stream || stream.bytes === 0) return [];
   const title = `${name}: ${stream.bytes === null ? 'not counted' : sizeText(stream.bytes)}`;
   if (!text) return section(title, el('p', {class: 'cut'}, 'not kept, or not in this report'));
-  const pre = el('pre', {tabindex: '0'}, text.head);
+  const pre = el('pre', {tabindex: '0'}, text.changed ? changed() : '', text.head);
   if (text.cut) pre.append(el('span', {class: 'cut'}, `\n[${sizeText(text.cut)} are not here]\n`), text.tail);
   return section(title, pre);
 }
 function detailsOf(record) {
   const {start, end, text, scripts} = record, parts = [];
-  for (const script of scripts) parts.push(...section(`${visible(script.kind)} ${script.path === null ? '' : safe(script.path)}`, el('pre', {tabindex: '0'}, script.text)));
+  for (const script of scripts) parts.push(...section(`${visible(script.kind)} ${script.path === null ? '' : safe(script.path)}`, el('pre', {tabindex: '0'}, script.changed ? changed() : '', script.text)));
   if (end) {
     parts.push(...denialsOf(end));
     for (const name of ['stdout', 'stderr', 'stdin']) parts.push(...streamOf(name, end[name], text[name]));

@@ -238,3 +238,25 @@ def long_scripts_are_compressed(t):
     t.has(t.audit("show", runs[0].start["run"]).text, "needle 4711")
     found = t.audit("grep", "--in", "script", "needle 4711").text.splitlines()
     t.equal(len(found), 2, found)
+
+
+@test(cases=["stdout", "script", "timing"])
+def kept_is_checked(t, what):
+    """The files beside the record are not in the chain, their hashes are: readers compare."""
+    run = t.sbox("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep .02; done")
+    name = run.start["run"]
+    part = next(f for f in run.start["files"] if f["kind"] == "text") if what == "script" else run.end[what]
+    t.equal(t.audit("show", name).code, 0)
+    t.check("CHANGED" not in t.audit("show", name).text, "nothing was")
+    with open(f"{t.store}/{part['kept']}", "r+b") as file:
+        data = file.read()
+        file.seek(0)
+        file.write(data.replace(b"1", b"7"))
+    shown, played, report = t.audit("show", name), t.audit("replay", "--max-wait", "0", name), t.audit("report", "-o", "-")
+    if what != "timing":
+        t.equal(shown.code, 1, shown)
+        t.has(shown.text, "CHANGED in the store")
+        t.has(report.text, '"changed":true')
+    if what != "script":
+        t.equal(played.code, 1, played)
+        t.has(played.errtext, f"{what} was changed in the store")
