@@ -156,6 +156,13 @@ void record_build_start(struct run *run)
 	build_environment(run);
 }
 
+void record_not_kept(struct run *run, const char *what, const struct error *err)
+{
+	if (!run->told_not_kept)
+		fprintf(stderr, "sbox: %s of run %s is not kept: %s\n", what, run->id, err->text);
+	run->told_not_kept = true;
+}
+
 /* Under the run's id in output/, compressed where that pays. The name in the store, or NULL. */
 static const char *keep_bytes(struct run *run, const void *bytes, size_t len, const char *ending)
 {
@@ -166,8 +173,10 @@ static const char *keep_bytes(struct run *run, const void *bytes, size_t len, co
 		return NULL;
 	if (shrink(run->arena, bytes, len, &bytes, &len))
 		file = arena_printf(run->arena, "%s.gz", file);
-	if (store_keep(&run->store, "output", file, bytes, len, &err) != 0)
+	if (store_keep(&run->store, "output", file, bytes, len, &err) != 0) {
+		record_not_kept(run, "output", &err);
 		return NULL;
+	}
 	return arena_printf(run->arena, "output/%s", file);
 }
 

@@ -46,6 +46,7 @@ struct run {
 	bool store_is_open;
 	int run_lock_fd, lease_fd;
 	bool started_on_record; /* run.start is on disk */
+	bool told_not_kept;     /* record_not_kept() has */
 	struct run_start start;
 	struct run_end end;
 	const char **held; /* what was held back at the end, in words */
@@ -156,6 +157,8 @@ void place_kill(struct run *run);
 /* record_build.c */
 void record_build_start(struct run *run);
 void record_build_end(struct run *run);
+/* On stderr, once a run, --quiet or not: what should be beside the record is not. */
+void record_not_kept(struct run *run, const char *what, const struct error *err);
 
 /* script.c: the program and what it is told to run, with hashes and kept text. */
 void script_collect(struct run *run, const char *host_program);

@@ -76,6 +76,8 @@ static void keep_text(struct run *run, struct record_file *file, const void *tex
 		name = packed;
 	if (store_keep(&run->store, "scripts", name, text, len, &err) == 0)
 		file->kept = arena_printf(run->arena, "scripts/%s", name);
+	else if (run->store_is_open)
+		record_not_kept(run, "program text", &err);
 }
 
 static void read_script(struct run *run, struct record_file *file, int fd, size_t size)
