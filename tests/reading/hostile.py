@@ -7,7 +7,7 @@ import unicodedata
 
 from sboxtest import test
 
-ARGV = ["new\nline", "cr\r\n", "\x1b[2J\x1b]0;owned\x07", "\x7f", "\x9b31m", "\u2028\u2029", "\u202egpj.exe", "\ufeff", "\U000e0041",
+ARGV = ["new\nline", "cr\r\n", "\x1b[2J\x1b]0;owned\x07", "\x7f", "\x9b31m", "\u2028\u2029", "\u202egpj.exe", "\ufeff", "r\u200bm\u2060\u00ad\u200d", "\U000e0041",
         '"},{"v":1', "</script><script>document.title='owned'</script>", "<!--", "<img src=x onerror=alert(1)>", "=cmd()|x",
         "\\", "'", '"', "", "\t", "a\x1b" * 20000]
 RAW = [b"\xff\xfe", b"\xed\xa0\x80", bytes(range(128, 256)), b"\xc3"]
