@@ -73,6 +73,7 @@ struct verify {
 	uint64_t seq, sealed;
 	size_t segment, segment_before;
 	uint64_t records, bytes, sealed_records;
+	uint64_t no_records, lost; /* lines that are none; numbers that the store itself left out */
 	uint64_t first_seq;
 	char first_prev[SHA256_HEX];
 	struct pruned *pruned;

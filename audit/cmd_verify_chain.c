@@ -54,6 +54,17 @@ static void broken_link(struct verify *verify, const struct cmd_line *line, uint
 			    where, (uintmax_t)seq, (uintmax_t)verify->seq);
 }
 
+/* The chain is whole: it was head that knew of more. */
+static void lost_before(struct verify *verify, const struct cmd_line *line, uint64_t seq)
+{
+	uint64_t count = seq - verify->seq - 1;
+
+	verify->lost += count;
+	verify_find(verify, COMPLETENESS,
+		    "%s (seq %ju): %ju records before it were lost, and the store went on",
+		    verify_line_where(verify, line), (uintmax_t)seq, (uintmax_t)count);
+}
+
 static void check_link(struct verify *verify, const struct cmd_line *line,
 		       const struct store_line *parsed)
 {
@@ -65,10 +76,7 @@ static void check_link(struct verify *verify, const struct cmd_line *line,
 	if (memcmp(parsed->prev, verify->hash, SHA256_HEX - 1) != 0)
 		broken_link(verify, line, parsed->seq);
 	else if (parsed->seq > verify->seq + 1)
-		verify_find(verify, COMPLETENESS,
-			    "%s (seq %ju): %ju records before it were lost, and the store went on",
-			    verify_line_where(verify, line), (uintmax_t)parsed->seq,
-			    (uintmax_t)(parsed->seq - verify->seq - 1));
+		lost_before(verify, line, parsed->seq);
 	else if (parsed->seq != verify->seq + 1)
 		verify_find(verify, INTEGRITY, "%s (seq %ju): a number that was before",
 			    verify_line_where(verify, line), (uintmax_t)parsed->seq);
@@ -156,6 +164,7 @@ static void check_no_record(struct verify *verify, const struct cmd_line *line)
 		verify->is_torn = true;
 		verify_find(verify, NOTE, "%s: torn: a record that was never whole", where);
 	} else {
+		verify->no_records++;
 		verify_find(verify, INTEGRITY, "%s: not a record", where);
 	}
 }

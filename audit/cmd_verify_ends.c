@@ -76,19 +76,32 @@ void verify_log_record(struct verify *verify, const struct cmd_line *line, const
 	json_decref(record);
 }
 
-static void check_beginning(struct verify *verify)
+/* The number from which on all should be there. */
+static uint64_t check_beginning(struct verify *verify)
 {
 	if (verify->records == 0 ||
 	    (verify->first_seq == 1 && strcmp(verify->first_prev, zeros) == 0))
-		return;
+		return verify->first_seq;
 	for (size_t i = 0; i < verify->pruned_count; i++)
 		if (verify->pruned[i].last_seq + 1 == verify->first_seq &&
 		    strcmp(verify->pruned[i].last_hash, verify->first_prev) == 0)
-			return;
+			return verify->first_seq;
 	verify_find(
 		verify, INTEGRITY,
 		"%s:1: begins with seq %ju, and no log.pruned says that what was before it went",
 		verify->log.segments.item[0].name, (uintmax_t)verify->first_seq);
+	return 1;
+}
+
+/* The chain breaks where a line was taken out and where one was changed; the numbers tell. */
+static void check_count(struct verify *verify, uint64_t first)
+{
+	uint64_t there = verify->records + verify->no_records + verify->lost;
+	uint64_t wanted = verify->seq - first + 1;
+
+	if (verify->seq >= first && wanted > there)
+		verify_find(verify, COMPLETENESS, "seq %ju to %ju: %ju records of these are gone",
+			    (uintmax_t)first, (uintmax_t)verify->seq, (uintmax_t)(wanted - there));
 }
 
 /* A head that does not name the last line: which of the two is behind? */
@@ -204,7 +217,10 @@ static void check_runs(struct verify *verify)
 
 void verify_ends(struct verify *verify)
 {
-	check_beginning(verify);
+	uint64_t first = check_beginning(verify);
+
+	if (verify->records > 0)
+		check_count(verify, first);
 	check_head(verify);
 	check_key(verify);
 	if (verify->has_seal && verify->seq < verify->seal.seq)
