@@ -131,7 +131,8 @@ static void look_at_kept(struct grep *grep, struct bytes list)
 		if ((grep->places & (is_script ? IN_SCRIPT : IN_OUTPUT)) == 0 ||
 		    (is_script && tally_has(&grep->without, name)))
 			continue;
-		struct bytes text = kept_read(&grep->arena, &grep->index->log->store, kept.name);
+		struct bytes text =
+			kept_read(&grep->arena, &grep->index->log->store, kept.name, KEPT_MAX);
 		grep->kept_bytes += text.len;
 		look_at_text(grep, kept.where, text);
 		if (is_script && grep->found == before)

@@ -33,7 +33,8 @@ static int open_kept(struct store *store, const char *kept)
 	return fd;
 }
 
-static struct bytes read_all(struct arena *arena, int fd)
+/* A file can have any size: its owner made it larger, or put a sparse one there. */
+static struct bytes read_most(struct arena *arena, int fd, size_t max)
 {
 	struct bytes bytes = {0};
 	struct stat st;
@@ -42,15 +43,15 @@ static struct bytes read_all(struct arena *arena, int fd)
 
 	if (fstat(fd, &st) < 0)
 		return bytes;
-	char *data = arena_alloc(arena, (size_t)st.st_size + 1);
-	while (got < (size_t)st.st_size &&
-	       (len = read(fd, data + got, (size_t)st.st_size - got)) > 0)
+	size_t want = (uint64_t)st.st_size < max ? (size_t)st.st_size : max;
+	char *data = arena_alloc(arena, want + 1);
+	while (got < want && (len = read(fd, data + got, want - got)) > 0)
 		got += (size_t)len;
 	return (struct bytes){data, got};
 }
 
 /* What can be had of it: a file that was cut gives its beginning. */
-static struct bytes expand(struct arena *arena, struct bytes packed)
+static struct bytes expand(struct arena *arena, struct bytes packed, size_t max)
 {
 	z_stream stream = {.next_in = (unsigned char *)packed.data,
 			   .avail_in = (unsigned int)packed.len};
@@ -60,7 +61,9 @@ static struct bytes expand(struct arena *arena, struct bytes packed)
 
 	if (data == NULL || inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
 		abort();
-	while (rc == Z_OK && len < packed.len * GROWTH_MAX + 4096) {
+	if (max > packed.len * GROWTH_MAX + 4096)
+		max = packed.len * GROWTH_MAX + 4096;
+	while (rc == Z_OK && len < max) {
 		if (len == room && (data = realloc(data, room *= 2)) == NULL)
 			abort();
 		stream.next_out = (unsigned char *)data + len;
@@ -69,6 +72,7 @@ static struct bytes expand(struct arena *arena, struct bytes packed)
 		len = (size_t)((char *)stream.next_out - data);
 	}
 	inflateEnd(&stream);
+	len = len < max ? len : max;
 	char *copy = arena_strndup(arena, "", 0);
 	if (len > 0)
 		copy = memcpy(arena_alloc(arena, len + 1), data, len);
@@ -76,17 +80,17 @@ static struct bytes expand(struct arena *arena, struct bytes packed)
 	return (struct bytes){copy, len};
 }
 
-struct bytes kept_read(struct arena *arena, struct store *store, const char *kept)
+struct bytes kept_read(struct arena *arena, struct store *store, const char *kept, size_t max)
 {
 	size_t len = strlen(kept);
 	int fd = open_kept(store, kept);
 
 	if (fd < 0)
 		return (struct bytes){0};
-	struct bytes bytes = read_all(arena, fd);
+	struct bytes bytes = read_most(arena, fd, max);
 	close(fd);
 	if (bytes.data != NULL && len > 3 && strcmp(kept + len - 3, ".gz") == 0)
-		return expand(arena, bytes);
+		return expand(arena, bytes, max);
 	return bytes;
 }
 
@@ -101,6 +105,16 @@ static const char *hash_of(const json_t *object, const char *kept)
 	return hash != NULL ? hash : "";
 }
 
+/* What the record says, and one more byte that shows when the file has more. */
+static size_t size_of(const json_t *object)
+{
+	const json_t *head = json_object_get(object, "head_bytes");
+	json_int_t size = json_integer_value(head) +
+			  json_integer_value(json_object_get(object, "tail_bytes"));
+
+	return head == NULL || size < 0 ? KEPT_MAX : (size_t)size + 1;
+}
+
 struct bytes kept_of(struct arena *arena, struct store *store, const json_t *object,
 		     bool *ret_is_changed)
 {
@@ -111,7 +125,7 @@ struct bytes kept_of(struct arena *arena, struct store *store, const json_t *obj
 	*ret_is_changed = false;
 	if (kept == NULL)
 		return bytes;
-	bytes = kept_read(arena, store, kept);
+	bytes = kept_read(arena, store, kept, size_of(object));
 	const char *wanted = hash_of(object, kept);
 	if (bytes.data != NULL && wanted[0] != '\0') {
 		sha256_hex_of(bytes.data, bytes.len, hash);

@@ -61,9 +61,10 @@ void list_print_json(const struct index *index, const struct index_row *row);
 void json_write(FILE *out, const json_t *value, bool for_html);
 void json_write_line(const json_t *value); /* to stdout */
 
-/* cmd_kept.c: what a record calls "FOLDER/NAME", uncompressed; no data when it is gone.
- * The result lives in the arena. */
-struct bytes kept_read(struct arena *arena, struct store *store, const char *kept);
+/* cmd_kept.c: what a record calls "FOLDER/NAME", uncompressed, at most `max` bytes of it; no
+ * data when it is gone. The result lives in the arena. */
+enum { KEPT_MAX = 256 << 20 };
+struct bytes kept_read(struct arena *arena, struct store *store, const char *kept, size_t max);
 /* The same of a stream, timing or file of a record; whether it is still what was kept. */
 struct bytes kept_of(struct arena *arena, struct store *store, const json_t *object,
 		     bool *ret_is_changed);

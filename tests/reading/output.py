@@ -260,3 +260,15 @@ def kept_is_checked(t, what):
     if what != "script":
         t.equal(played.code, 1, played)
         t.has(played.errtext, f"{what} was changed in the store")
+
+
+@test()
+def kept_is_never_read_beyond_its_size(t):
+    """A sparse file in the place of kept output: no verb takes memory for it."""
+    run = t.sbox("sh", "-c", "echo one; echo two")
+    os.truncate(f"{t.store}/{run.end['stdout']['kept']}", 1 << 38)
+    for words, code, told in ((["show", "--last"], 1, "CHANGED"), (["report", "-o", "-"], 0, '"changed":true'),
+                              (["grep", "two"], 0, "stdout:2: two"), (["replay", "--last"], 1, "two")):
+        result = t.audit(*words)
+        t.equal(result.code, code, words)
+        t.has(result.text, told, words)
