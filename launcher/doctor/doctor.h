@@ -109,7 +109,7 @@ void check_labels(struct doctor *doctor, struct finding *finding);
 /* doctor_trial.c: the launcher, started for real; then nothing is left of it. */
 void trial_run(struct doctor *doctor, struct error *err);
 /* doctor_inside.c: what the trial's program does. Prints "NAME refused" or "NAME open". */
-int inside_main(const char *hidden);
+int inside_main(const char *hidden, const char *pid);
 
 /* doctor_verdict.c: `names` NULL: every profile in the profile folders. */
 void verdicts_make(struct doctor *doctor, char *const *names, size_t count);

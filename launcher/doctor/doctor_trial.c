@@ -20,7 +20,7 @@
 /*
  * The whole sequence of a start, by the launcher that is installed: the default
  * profile, this program inside, a store of the trial's own. Strict first; then
- * what the profile itself accepts; then whatever can be had.
+ * what the profile itself accepts; then reduced forms; then whatever can be had.
  */
 
 enum { TRIAL_MS = 20000, OUTPUT_MAX = 4 << 20 };
@@ -202,43 +202,56 @@ static void try_once(struct doctor *doctor, const char *folder, const char *cons
 	argv[count++] = doctor->self;
 	argv[count++] = "--inside";
 	argv[count++] = arena_printf(arena, "%s/hidden", folder);
+	argv[count++] = arena_printf(arena, "%ld", (long)getpid());
 	char *text = run_launcher(doctor, (char *const *)argv, work, &trial);
 	if (text != NULL)
 		read_result(arena, text, &trial);
 	*ret_trial = trial;
 }
 
+enum { ATTEMPT_OPTIONS = 12 };
+
+static const struct attempt {
+	enum form form;
+	const char *options[ATTEMPT_OPTIONS];
+} attempts[] = {
+	{FORM_FULL, {"--strict", "--profile", "agent"}},
+	{FORM_WEAKER, {"--profile", "agent"}},
+	{FORM_NONE,
+	 {"--profile", "agent", "--set", "file.on_missing=reduce", "--set",
+	  "network.on_missing=reduce", "--set", "process.on_missing=reduce", "--set",
+	  "privilege.on_missing=reduce"}},
+	{FORM_NONE,
+	 {"--profile", "agent", "--set", "file.on_missing=allow", "--set",
+	  "network.on_missing=allow", "--set", "process.on_missing=allow", "--set",
+	  "privilege.on_missing=allow"}},
+};
+
+/* The first attempt that runs; where none does, the message is about agent as it is. */
+static void trial_start(struct doctor *doctor, const char *folder)
+{
+	struct trial plain = {0};
+
+	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
+		doctor->form = attempts[i].form;
+		try_once(doctor, folder, attempts[i].options, &doctor->trial);
+		if (doctor->trial.ran)
+			return;
+		if (doctor->form == FORM_WEAKER)
+			plain = doctor->trial;
+	}
+	doctor->trial = plain;
+}
+
 void trial_run(struct doctor *doctor, struct error *err)
 {
-	static const char *const strict[] = {"--strict", "--profile", "agent", NULL};
-	static const char *const agent[] = {"--profile", "agent", NULL};
 	static const char *const discard[] = {"--profile", "agent", "--set", "file.writes=discard",
 					      NULL};
-	static const char *const anything[] = {"--profile", "agent",
-					       "--set",     "file.on_missing=allow",
-					       "--set",     "network.on_missing=allow",
-					       "--set",     "process.on_missing=allow",
-					       "--set",     "privilege.on_missing=allow",
-					       "--set",     "time.on_missing=allow",
-					       NULL};
 	char *folder = make_folder(doctor, err);
 
 	if (folder == NULL)
 		return;
-	doctor->form = FORM_FULL;
-	try_once(doctor, folder, strict, &doctor->trial);
-	if (!doctor->trial.ran) {
-		doctor->form = FORM_WEAKER;
-		try_once(doctor, folder, agent, &doctor->trial);
-	}
-	if (!doctor->trial.ran) {
-		struct trial refused = doctor->trial;
-
-		doctor->form = FORM_NONE;
-		try_once(doctor, folder, anything, &doctor->trial);
-		if (!doctor->trial.ran)
-			doctor->trial = refused;
-	}
+	trial_start(doctor, folder);
 	try_once(doctor, folder, discard, &doctor->discard);
 	remove_folder(folder);
 }

@@ -56,8 +56,8 @@ int main(int argc, char **argv)
 	bool json = false;
 	int at = 1;
 
-	if (argc == 3 && strcmp(argv[1], "--inside") == 0)
-		return inside_main(argv[2]);
+	if (argc == 4 && strcmp(argv[1], "--inside") == 0)
+		return inside_main(argv[2], argv[3]);
 	if (argc < 3 || strcmp(argv[1], "--launcher") != 0)
 		return complain("this program is started by \"sbox doctor\"");
 	doctor.launcher = doctor.options.own_file = argv[2];

@@ -7,6 +7,7 @@ import stat
 import machines
 from sboxtest import test, wait_until
 
+SECTIONS = ("file", "network", "process", "privilege")
 STATES = {"ok", "note", "weaker", "missing"}
 KEYS = {"top": ["v", "form", "version", "kernel", "machine", "uid", "root", "checks", "trial",
                 "discard", "profiles"],
@@ -78,7 +79,7 @@ def this_machine(t):
     run = t.sbox("true")
     strict = t.sbox("true", opts=["--strict"])
     t.equal(report["form"], "full" if strict.code == 0 else "weaker" if run.code == 0 else "none")
-    t.equal(report["trial"]["ran"], run.code == 0, run)
+    t.equal(report["trial"]["ran"] and report["form"] != "none", run.code == 0, run)
     if report["trial"]["ran"]:
         t.equal(report["trial"]["refused"], 9, "every boundary was seen to refuse something")
     reduced = [i["name"] for i in run.start["enforced"] if i["state"] in ("reduced", "missing")]
@@ -132,11 +133,12 @@ def own_profiles(t):
                 t.read(f"{t.tree}/share/sbox/profiles/{name}.ini"))
 
 
-def refused_machine(t, machine, check, found, way_out, blamed=None):
-    """Doctor names the cause; sbox runs nothing and says the same; outside all is well."""
+def refused_machine(t, machine, check, found, way_out, blamed=None, accepted=None):
+    """Doctor names the cause; sbox runs nothing and says the same; outside all is well.
+    accepted: the word with which a profile runs all the same, as the trial then does."""
     own_profiles(t)
     report = doctor(t, preexec=machine)
-    t.equal((report["form"], report["trial"]["ran"]), ("none", False), report["trial"])
+    t.equal((report["form"], report["trial"]["ran"]), ("none", accepted is not None), report["trial"])
     row = report["by"][check]
     t.equal(row["state"], "missing", row)
     t.has(row["found"], found)
@@ -146,23 +148,41 @@ def refused_machine(t, machine, check, found, way_out, blamed=None):
     t.equal(run.code, 125, run)
     t.has(run.errtext, blamed or way_out, "the launcher's own message")
     t.equal(runs(t, marker="control").code, 0, "the control")
+    if accepted is not None:
+        t.equal(report["trial"]["how"], " ".join(["sbox --profile agent"] + [
+            f"--set {s}.on_missing={accepted}" for s in SECTIONS]), report["trial"])
+        t.equal(report["trial"]["refused"], 9, report["trial"])
+        an_accepting_profile(t, machine, accepted)
+
+
+def an_accepting_profile(t, machine, word):
+    """What a profile accepts runs here, and doctor says so of this profile."""
+    path = t.profile("[profile]\nextends = agent\n" + "".join(
+        f"[{section}]\non_missing = {word}\n" for section in SECTIONS), "accepts")
+    report = doctor(t, path, preexec=machine)
+    run = t.sbox("touch", "accepted", profile=path, preexec=machine)
+    t.equal((run.code, os.path.exists(f"{t.ws}/accepted")), (0, True), run)
+    verdict = report["verdict"][path]
+    t.equal(verdict["form"], "weaker", verdict)
+    t.has(verdict["reason"], "reduced")
 
 
 @test(parallel=False, callers=("user",))
 def user_namespaces_off(t):
     refused_machine(t, machines.user_namespaces_off, "user-namespaces",
-                    "user.max_user_namespaces is 0", "sysctl -w user.max_user_namespaces")
+                    "user.max_user_namespaces is 0", "sysctl -w user.max_user_namespaces",
+                    accepted="reduce")
 
 
 @test(parallel=False, callers=("user",))
 def filter_of_a_container(t):
     refused_machine(t, machines.container_filter, "user-namespaces", "seccomp filter",
-                    "--security-opt seccomp=unconfined")
+                    "--security-opt seccomp=unconfined", accepted="reduce")
 
 
 @test(parallel=False, callers=("user",))
 def covered_proc(t):
-    refused_machine(t, machines.covered_proc, "proc", "covered", "unmask=ALL")
+    refused_machine(t, machines.covered_proc, "proc", "covered", "unmask=ALL", accepted="reduce")
 
 
 @test(parallel=False)
