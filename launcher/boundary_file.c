@@ -71,27 +71,35 @@ static bool can_write_plainly(const struct host *host, const struct plan *plan)
 	return refused;
 }
 
+/* uid 0 is nobody's to run a program as, so its folders have to be given away first. */
+const char *file_way_of_owner(struct arena *arena, const struct path_fact *fact)
+{
+	return fact->uid == 0 ? arena_printf(arena,
+					     "chown -R USER %s, and [privilege] user = USER or run "
+					     "sbox as USER, an ordinary user",
+					     fact->path)
+			      : "[privilege] user = its owner, or run sbox as that user";
+}
+
 static const char *why_no_idmap(const struct host *host, const struct plan *plan,
 				const struct path_fact *fact)
 {
+	const char *way = file_way_of_owner(plan->arena, fact);
+
 	if (host->idmap_refused)
-		return arena_printf(
-			plan->arena,
-			"%s cannot be idmapped to the leased uid by the root of a user "
-			"namespace; [privilege] user = its owner, or run sbox as that user",
-			fact->path);
+		return arena_printf(plan->arena,
+				    "%s cannot be idmapped to the leased uid by the root of a user "
+				    "namespace; %s",
+				    fact->path, way);
 	if (!plan->inner_user)
-		return arena_printf(
-			plan->arena,
-			"%s cannot be idmapped to the leased uid without a user namespace "
-			"(%s); [privilege] user = its owner, or run sbox as that user",
-			fact->path, plan->form_why);
-	return arena_printf(
-		plan->arena,
-		"%s is on a file system that cannot be idmapped to the leased uid; "
-		"run sbox as the folder's owner or with [privilege] user = that owner, or "
-		"put the folder on a volume",
-		fact->path);
+		return arena_printf(plan->arena,
+				    "%s cannot be idmapped to the leased uid without a user "
+				    "namespace (%s); %s",
+				    fact->path, plan->form_why, way);
+	return arena_printf(plan->arena,
+			    "%s is on a file system that cannot be idmapped to the leased uid; "
+			    "put the folder on a volume; or %s",
+			    fact->path, way);
 }
 
 static void plan_writes(const struct profile *profile, const struct host *host, struct plan *plan)

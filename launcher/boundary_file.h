@@ -28,6 +28,8 @@ struct plan_item *file_plan_list(const struct profile *profile, const struct hos
 void file_plan_toolchains(const struct profile *profile, const struct host *host,
 			  struct plan *plan);
 void file_plan_cache(const struct profile *profile, const struct host *host, struct plan *plan);
+/* What to do about a write path that the program's user can have neither mapped nor as its own. */
+const char *file_way_of_owner(struct arena *arena, const struct path_fact *fact);
 const char *file_read_only_reason(struct arena *arena, const struct path_fact *fact);
 
 /* Landlock rules under construction. */

@@ -76,14 +76,14 @@ static void plan_taking(const struct profile *profile, const struct host *host, 
 }
 
 /* Root: the leased uid owns nothing yet. A file mode can still let it write. */
-static const char *first_unwritable(const struct host *host, const struct plan *plan)
+static const struct path_fact *first_unwritable(const struct host *host, const struct plan *plan)
 {
 	const struct path_facts *roots = &host->paths[PATH_WRITE];
 
 	for (size_t i = 0; host->can_become && i < roots->count; i++)
 		if ((plan->own_uid || roots->items[i].uid != host->user_uid) &&
 		    (roots->items[i].mode & 02) == 0)
-			return roots->items[i].path;
+			return &roots->items[i];
 	return NULL;
 }
 
@@ -93,7 +93,7 @@ static void plan_writes(const struct profile *profile, const struct host *host, 
 	struct plan_item *item =
 		plan_add(plan, BOUNDARY_FILE, "writes", words[profile->file.writes]);
 	const struct path_facts *roots = &host->paths[PATH_WRITE];
-	const char *unwritable = first_unwritable(host, plan);
+	const struct path_fact *unwritable = first_unwritable(host, plan);
 
 	if (profile->file.writes != WRITES_KEEP)
 		plan_missing(item, "a throw-away layer needs a mount tree; without one nothing can "
@@ -102,9 +102,9 @@ static void plan_writes(const struct profile *profile, const struct host *host, 
 		plan_missing(item,
 			     arena_printf(plan->arena,
 					  "%s does not belong to the program's user and "
-					  "cannot be idmapped without a mount tree; [privilege] "
-					  "user = its owner, or start sbox as that user",
-					  unwritable));
+					  "cannot be idmapped without a mount tree; %s",
+					  unwritable->path,
+					  file_way_of_owner(plan->arena, unwritable)));
 	else if (roots->count > 0)
 		plan_enforced(item, "landlock", NULL);
 	for (size_t i = 0; i < roots->count; i++)

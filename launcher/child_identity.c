@@ -267,9 +267,9 @@ int child_ruleset(struct child *child, const struct step *step)
 					 : open(rule->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 		if (fd < 0 || !is_expected(fd, rule))
-			return 2;
+			return 2 + RULESET_CALLS * (int)i;
 		if (sys_landlock_add_path(child->ruleset_fd, rule->access, fd) != 0)
-			return 3;
+			return 3 + RULESET_CALLS * (int)i;
 		close(fd);
 	}
 	return 0;

@@ -59,8 +59,31 @@ static void read_uid_map(unsigned long *ret_root, bool *ret_all)
 		*ret_all = count >= UINT32_MAX;
 }
 
+/* What root needs to build the tree and look after it; the last one is the network's alone. */
+static const struct root_need {
+	unsigned number;
+	const char *name;
+} root_needs[] = {{CAP_SYS_ADMIN, "SYS_ADMIN"},
+		  {CAP_SETPCAP, "SETPCAP"},
+		  {CAP_KILL, "KILL"},
+		  {CAP_SYS_PTRACE, "SYS_PTRACE"},
+		  {CAP_NET_ADMIN, "NET_ADMIN"}};
+
+/* The names of what root lacks, each behind a prefix, or NULL. */
+static const char *lacking(struct arena *arena, const char *prefix, const char *between)
+{
+	const char *names = NULL;
+
+	for (size_t i = 0; i < sizeof(root_needs) / sizeof(root_needs[0]); i++)
+		if (!has_capabilities(&root_needs[i].number, 1))
+			names = arena_printf(arena, "%s%s%s%s", names != NULL ? names : "",
+					     names != NULL ? between : "", prefix,
+					     root_needs[i].name);
+	return names;
+}
+
 /* What a root caller needs to become the leased uid, and what to build the tree. */
-static void probe_root(struct host *host)
+static void probe_root(struct arena *arena, struct host *host)
 {
 	static const unsigned become[] = {CAP_SETUID, CAP_SETGID, CAP_CHOWN};
 	static const unsigned build[] = {CAP_SYS_ADMIN, CAP_SETPCAP, CAP_KILL, CAP_SYS_PTRACE};
@@ -80,6 +103,8 @@ static void probe_root(struct host *host)
 			return;
 	}
 	host->can_become = has_capabilities(become, sizeof(become) / sizeof(become[0]));
+	host->root_lacks = lacking(arena, "CAP_", " and ");
+	host->root_needs = lacking(arena, "--cap-add ", " ");
 	host->root = host->can_become && has_capabilities(build, sizeof(build) / sizeof(build[0]));
 }
 
@@ -100,7 +125,7 @@ static void probe_caller(struct arena *arena, struct host *host)
 
 	host->real_uid = getuid();
 	host->uid = geteuid();
-	probe_root(host);
+	probe_root(arena, host);
 	host->real_gid = getgid();
 	host->gid = getegid();
 	int groups = getgroups(0, NULL);

@@ -80,6 +80,9 @@ struct host {
 	int kernel_major, kernel_minor;
 	int landlock_abi;   /* 0: none */
 	bool root;          /* effective uid 0 with the capabilities to set other uids and mount */
+	/* uid 0: the capabilities that it lacks for a tree and a network of the run's own, as names
+	 * and as options of a container's engine; NULL: none */
+	const char *root_lacks, *root_needs;
 	bool can_become;    /* effective uid 0, and may become another uid of this machine */
 	bool can_bound;     /* may drop capabilities from the bounding set */
 	bool idmap_refused; /* root, but not over the host's file systems */

@@ -249,6 +249,9 @@ static const char *why(struct arena *arena, const struct host *host, const struc
 
 	if (stage == NO_GATE)
 		cause = NETWORK_SETUP_NEEDS;
+	else if (stage == NO_LOOPBACK && host->root && host->root_lacks != NULL)
+		cause = arena_printf(arena, "this root lacks %s (podman or docker run %s)",
+				     host->root_lacks, host->root_needs);
 	else if (errnum == ENOSPC || errnum == EUSERS)
 		cause = arena_printf(arena,
 				     "user.max_%s_namespaces of this or an outer user "

@@ -62,6 +62,28 @@ static enum obstacle find_obstacle(const struct run *run)
 	return obstacle_find("", at, fault->errnum, run->host.root);
 }
 
+/* What the step that failed was about: a path, or nothing. */
+static const char *subject(const struct fault *fault, const struct step *step)
+{
+	size_t rule = fault->detail / RULESET_CALLS;
+
+	if (step == NULL || fault->id == STEP_ID_MAPS || fault->id == STEP_INNER_USER)
+		return "";
+	if (fault->id == STEP_RULESET)
+		return fault->detail > 1 && rule < step->rule_count && step->rules[rule].path
+			       ? step->rules[rule].path
+			       : "";
+	if (step->source != NULL && step->id != STEP_SHOW_ROOT)
+		return step->source;
+	return step->path != NULL ? step->path : "";
+}
+
+/* In place, root's program opens what is listed as the user that it is. */
+static bool is_out_of_reach(const struct run *run)
+{
+	return run->fault.id == STEP_RULESET && run->fault.errnum == EACCES && !run->plan.tree;
+}
+
 /* Set-up failed: a step said so, or the new process died on the way. */
 void outcome_fault(struct run *run)
 {
@@ -69,11 +91,8 @@ void outcome_fault(struct run *run)
 	const char *name = fault->id < STEP_MAX ? step_names[fault->id] : "?";
 	const struct step *step =
 		fault->index < run->arm.steps.count ? &run->arm.steps.items[fault->index] : NULL;
-	bool maps = fault->id == STEP_ID_MAPS || fault->id == STEP_INNER_USER;
-	const char *what = step == NULL || maps                                 ? ""
-			   : step->source != NULL && step->id != STEP_SHOW_ROOT ? step->source
-			   : step->path != NULL                                 ? step->path
-										: "";
+	const char *what = subject(fault, step);
+	unsigned call = fault->id == STEP_RULESET ? fault->detail % RULESET_CALLS : fault->detail;
 
 	if (fault->id == STEP_EXEC) {
 		bool missing = fault->errnum == ENOENT;
@@ -90,8 +109,14 @@ void outcome_fault(struct run *run)
 	bool refused = is_refusal(fault);
 	outcome_end(run, refused ? END_DENIED_START : END_SBOX_ERROR, fault->errnum, NULL);
 	run->end.message = arena_printf(run->arena, "set-up step %s%s%s failed (call %u): %s", name,
-					what[0] != '\0' ? " " : "", what, fault->detail,
+					what[0] != '\0' ? " " : "", what, call,
 					strerror(fault->errnum));
+	if (is_out_of_reach(run))
+		run->end.message =
+			arena_printf(run->arena,
+				     "%s; a folder above it is closed to uid %u, the program's "
+				     "user: chmod o+x that folder, or [privilege] user = its owner",
+				     run->end.message, run->arm.identity.outer_uid);
 	if (refused)
 		run->end.message = arena_printf(run->arena, "%s; %s", run->end.message,
 						obstacle_sentence(run->arena, find_obstacle(run)));

@@ -22,11 +22,13 @@
 
 #define MOUNTLESS (CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
-static const char *why_no_namespaces(const struct host *host)
+static const char *why_no_namespaces(struct arena *arena, const struct host *host)
 {
 	if (host->can_become && !host->root)
-		return "root without CAP_SYS_ADMIN cannot mount (in a container: --cap-add "
-		       "SYS_ADMIN, or run it as an ordinary user)";
+		return arena_printf(arena,
+				    "this root lacks %s (in a container: %s, or run it as an "
+				    "ordinary user)",
+				    host->root_lacks, host->root_needs);
 	if (!host->user_namespaces)
 		return host->user_namespaces_why;
 	return host->refused_why;
@@ -60,7 +62,7 @@ void form_decide(const struct profile *profile, const struct host *host, struct 
 	decide_tree(profile, host, lost, plan);
 	plan->own_uid = host->can_become && strcmp(profile->privilege.user, "auto") == 0;
 	if (!plan->tree || !plan->inner_user || lost != 0)
-		plan->form_why = why_no_namespaces(host);
+		plan->form_why = why_no_namespaces(plan->arena, host);
 	else if (host->proc_refused)
 		plan->form_why = obstacle_sentence(plan->arena, OBSTACLE_COVERED_PROC);
 	plan->proc_why = host->proc_refused ? obstacle_sentence(plan->arena, OBSTACLE_COVERED_PROC)

@@ -232,8 +232,11 @@ struct fault {
 	uint32_t id; /* enum step_id */
 	int32_t errnum;
 	uint32_t index;  /* in the list */
-	uint32_t detail; /* which of the step's system calls, from 1 */
+	uint32_t detail; /* which of the step's system calls, from 1; see RULESET_CALLS */
 };
+
+/* Of the step RULESET a fault's detail also has the number of the rule, times this. */
+enum { RULESET_CALLS = 4 };
 
 /* Messages on the control socket (SOCK_SEQPACKET). */
 enum message_kind {

@@ -155,6 +155,15 @@ void check_idmap(struct doctor *doctor, struct finding *finding)
 	struct statfs fs;
 	struct stat st;
 
+	if (doctor->host.can_become && !doctor->host.root) {
+		*finding = (struct finding){
+			.state = FINDING_WEAKER,
+			.found = "not without mounting",
+			.lost = "programs write only where everybody may, or where [privilege] "
+				"user names the owner",
+			.way_out = "what the check mounts says"};
+		return;
+	}
 	if (!doctor->host.root) {
 		good(finding, "not needed: the program runs with this caller's own uid outside");
 		return;
@@ -175,8 +184,9 @@ void check_idmap(struct doctor *doctor, struct finding *finding)
 	finding->found = arena_printf(doctor->arena, "refused on %s in %s (%s)", type,
 				      doctor->context.cwd, strerror(errnum));
 	finding->lost = "a run by root cannot keep changes in this folder";
-	finding->way_out = "run sbox as the folder's owner, put the folder on a volume (ext4, "
-			   "xfs, btrfs, or tmpfs from Linux 6.3), or write writes = discard";
+	finding->way_out = "put the folder on a volume (ext4, xfs, btrfs, or tmpfs from Linux "
+			   "6.3); or give it to an ordinary user, and run sbox as that user or "
+			   "with [privilege] user = that user";
 }
 
 void check_discard(struct doctor *doctor, struct finding *finding)

@@ -186,7 +186,18 @@ void check_namespaces(struct doctor *doctor, struct finding *finding)
 void check_mounts(struct doctor *doctor, struct finding *finding)
 {
 	finding->found = "a tree of its own can be mounted";
-	if (doctor->stage == STAGE_MOUNT)
+	/* the steps were tried as by an ordinary user, which this root will not be */
+	if (doctor->host.can_become && !doctor->host.root)
+		*finding = (struct finding){
+			.state = FINDING_MISSING,
+			.found = arena_printf(doctor->arena, "this root lacks %s",
+					      doctor->host.root_lacks),
+			.lost = "the tree of listed files, and all namespaces with it",
+			.way_out = arena_printf(doctor->arena,
+						"podman or docker run %s; or run sbox as an "
+						"ordinary user",
+						doctor->host.root_needs)};
+	else if (doctor->stage == STAGE_MOUNT)
 		blame(doctor, finding, AT_MOUNT, doctor->stage_errnum);
 	else if (doctor->stage == STAGE_INNER)
 		blame(doctor, finding, AT_CLONE, doctor->stage_errnum);

@@ -5,6 +5,7 @@ script runs to the same end on all of them, or is refused with the way out.
 A container is made here by what makes it different for sbox: its seccomp filter, the
 capabilities that it has not, and its masked /proc.
 """
+import json
 import os
 import shutil
 
@@ -194,6 +195,52 @@ def container_root_with_an_owner(t):
                  preexec=worlds_root)
     t.equal((run.code, run.out), (0, b"12345\n"), run)
     t.equal(os.stat(f"{t.ws}/made").st_uid, uid)
+
+
+@test(callers=("root",))
+def container_root_in_a_closed_folder(t):
+    """What the program's user cannot get to is named, and opened as the message says it runs."""
+    closed = t.mkdir(f"{t.dir}/closed", 0o700)
+    t.mkdir(f"{closed}/work")
+    os.chmod(f"{closed}/work", 0o777)
+    run = t.sbox("sh", "-c", "touch ran", cwd=f"{closed}/work", sets=sets("reduce"), preexec=worlds.container_root)
+    t.equal((run.code, run.kind, os.listdir(f"{closed}/work")), (125, "sbox_error", []), run)
+    t.has(run.errtext, f"ruleset {closed}/work failed")
+    t.has(run.errtext, "chmod o+x")
+    os.chmod(closed, 0o711)
+    run = t.sbox("sh", "-c", "touch ran", cwd=f"{closed}/work", sets=sets("reduce"), preexec=worlds.container_root)
+    t.equal((run.code, os.listdir(f"{closed}/work")), (0, ["ran"]), run)
+
+
+@test(callers=("root",), cases=["SYS_ADMIN", "SYS_PTRACE", "KILL", "SETPCAP"])
+def root_lacks_one(t, name):
+    """Only what is not there is named, in the message and by the doctor."""
+    number = {"SYS_ADMIN": 21, "SYS_PTRACE": 19, "KILL": 5, "SETPCAP": 8}[name]
+
+    def world():
+        worlds.check(worlds.libc.prctl(worlds.PR_CAPBSET_DROP, number, 0, 0, 0))
+
+    run = t.sbox("sh", "-c", "touch ran", preexec=world)
+    t.equal((run.code, run.kind, os.path.exists(f"{t.ws}/ran")), (125, "denied_start", False), run)
+    t.has(run.errtext, f"this root lacks CAP_{name} (in a container: --cap-add {name}, or")
+    said = t.plain(t.sbox_path, "doctor", "--json", preexec=world)
+    mounts, idmap = [c for c in json.loads(said.out)["checks"] if c["name"] in ("mounts", "idmap")]
+    t.equal((said.code, mounts["state"], idmap["state"]), (2, "missing", "weaker"), said)
+    t.equal(mounts["found"], f"this root lacks CAP_{name}")
+
+
+@test(callers=("root",))
+def root_lacks_a_network(t):
+    """Without CAP_NET_ADMIN there is a tree and no network; no filter is blamed for it."""
+    def world():
+        worlds.check(worlds.libc.prctl(worlds.PR_CAPBSET_DROP, 12, 0, 0, 0))
+        worlds.filter_calls({"bpf": 1})
+
+    run = t.sbox("sh", "-c", "touch ran", preexec=world)
+    t.equal((run.code, run.kind, os.path.exists(f"{t.ws}/ran")), (125, "denied_start", False), run)
+    t.has(run.errtext, "[network] mode")
+    t.has(run.errtext, "this root lacks CAP_NET_ADMIN (podman or docker run --cap-add NET_ADMIN)")
+    t.equal(t.sbox("sh", "-c", "touch ran", sets=["network.on_missing=reduce"], preexec=world).code, 0)
 
 
 @test()

@@ -123,6 +123,8 @@ static void container_root(void)
 {
 	become_root();
 	host.root = false;
+	host.root_lacks = "CAP_SYS_ADMIN and CAP_SYS_PTRACE";
+	host.root_needs = "--cap-add SYS_ADMIN --cap-add SYS_PTRACE";
 	host.filtered = true;
 	host.paths[PATH_WRITE].items[0].fs_type = OVERLAYFS_SUPER_MAGIC;
 }
