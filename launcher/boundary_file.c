@@ -102,6 +102,24 @@ static const char *why_no_idmap(const struct host *host, const struct plan *plan
 			    fact->path, way);
 }
 
+/* QUIRK(overlay-submounts): a lower layer is one mount. What is mounted below is empty there, and
+ * where it came from another user namespace, as for an ordinary user, the layer is EINVAL. */
+static const char *why_no_layer(struct arena *arena, const struct path_fact *fact)
+{
+	if (!S_ISDIR(fact->mode))
+		return arena_printf(arena,
+				    "%s is a file and only folders can be written to a throw-away "
+				    "layer; list its folder",
+				    fact->path);
+	if (fact->mount_below != NULL)
+		return arena_printf(arena,
+				    "%s is mounted below %s, and a throw-away layer cannot hold "
+				    "it; unmount it, list folders without mounts below them, or "
+				    "write writes = keep",
+				    fact->mount_below, fact->path);
+	return NULL;
+}
+
 static void plan_writes(const struct profile *profile, const struct host *host, struct plan *plan)
 {
 	static const char *const words[] = {"keep", "discard", "review"};
@@ -129,12 +147,8 @@ static void plan_writes(const struct profile *profile, const struct host *host, 
 								: "bind mounts",
 			      NULL);
 	for (size_t i = 0; writes == WRITES_DISCARD && i < roots->count; i++)
-		if (!S_ISDIR(roots->items[i].mode))
-			plan_missing(item,
-				     arena_printf(plan->arena,
-						  "%s is a file and only folders can be "
-						  "written to a throw-away layer; list its folder",
-						  roots->items[i].path));
+		if (why_no_layer(plan->arena, &roots->items[i]) != NULL)
+			plan_missing(item, why_no_layer(plan->arena, &roots->items[i]));
 	for (size_t i = 0; host->root && !plan->plain_writes && i < roots->count; i++)
 		if (!file_can_idmap(host, plan, &roots->items[i]))
 			plan_missing(item, why_no_idmap(host, plan, &roots->items[i]));

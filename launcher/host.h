@@ -28,6 +28,7 @@ struct path_fact {
 	gid_t gid;
 	uint32_t fs_type; /* statfs f_type; of write paths only */
 	bool read_only;   /* the mount or file system is; of write paths only */
+	const char *mount_below; /* what is mounted there; of write paths with writes = discard */
 };
 
 /* A symbolic link that was met on the way to a profile path: made again in the new tree. */

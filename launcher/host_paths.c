@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -117,6 +118,24 @@ static void fill_file_system(struct path_fact *fact)
 	}
 	fact->fs_type = (uint32_t)fs.f_type;
 	fact->read_only = (fs.f_flags & ST_RDONLY) != 0;
+}
+
+/* As mountinfo writes it, with octal numbers for blanks: enough for a message. */
+static const char *find_mount_below(struct arena *arena, const char *folder)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	size_t size = 0, len = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
+	char *line = NULL, point[PATH_MAX];
+	const char *found = NULL;
+
+	while (file != NULL && found == NULL && getline(&line, &size, file) > 0)
+		if (sscanf(line, "%*s %*s %*s %*s %4095s", point) == 1 &&
+		    strncmp(point, folder, len) == 0 && point[len] == '/' && point[len + 1] != '\0')
+			found = arena_strdup(arena, point);
+	free(line);
+	if (file != NULL)
+		fclose(file);
+	return found;
 }
 
 /* Where openat2(2) is refused, as inside another sandbox: folder by folder. */
@@ -282,6 +301,8 @@ static void find_user(struct arena *arena, const char *name, struct host *host)
 int host_probe_paths(struct arena *arena, const struct profile *profile, struct host *host,
 		     struct error *err)
 {
+	const struct path_facts *roots = &host->paths[PATH_WRITE];
+
 	find_user(arena, profile->privilege.user, host);
 	for (enum path_kind kind = 0; kind < PATH_KIND_MAX; kind++) {
 		const struct path_list *list = profile_paths(profile, kind);
@@ -290,5 +311,7 @@ int host_probe_paths(struct arena *arena, const struct profile *profile, struct 
 			if (probe_rule(arena, &list->items[i], kind, host, err) != 0)
 				return -1;
 	}
+	for (size_t i = 0; profile->file.writes == WRITES_DISCARD && i < roots->count; i++)
+		roots->items[i].mount_below = find_mount_below(arena, roots->items[i].path);
 	return 0;
 }

@@ -30,8 +30,11 @@ static int expand_fact(const struct place *place, const char *name, const char *
 		       struct text *out, struct error *err)
 {
 	if (value == NULL || value[0] == '\0')
-		return place_error(place, err, "${%s} is not known for this caller: write it out",
-				   name);
+		return place_error(place, err, "${%s} is not known for this caller: %s", name,
+				   strcmp(name, "cwd") == 0
+					   ? "the current folder is gone or out of reach; go to "
+					     "another one, or name the path in the profile"
+					   : "write it out");
 	text_puts(out, value);
 	return 0;
 }

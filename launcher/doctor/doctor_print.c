@@ -56,12 +56,15 @@ static void print_trial(const struct doctor *doctor)
 
 	if (!trial->tried)
 		return;
-	if (trial->ran)
-		printf("\nTried for real: \"%s\" ran a program; %zu things that it tried were all "
-		       "refused.\n",
-		       trial->how, trial->refused);
-	else
-		printf("\nTried for real: \"%s\" did not run a program:\n    ", trial->how);
+	printf("\nTried for real: ");
+	print_wrapped(arena_printf(doctor->arena,
+				   trial->ran ? "\"%s\" ran a program; %zu things that it tried "
+						"were all refused."
+					      : "\"%s\" did not run a program:",
+				   trial->how, trial->refused),
+		      16, COLUMN);
+	if (!trial->ran)
+		printf("    ");
 	if (!trial->ran)
 		print_wrapped(trial->message != NULL ? trial->message : "no reason was given",
 			      COLUMN, COLUMN);

@@ -87,11 +87,14 @@ def this_machine(t):
         t.has(report["verdict"]["agent"]["reason"], name)
 
 
-@test(parallel=False)
-def text_for_people(t):
-    run = t.plain(t.sbox_path, "doctor")
+@test(parallel=False, cases=["here", "reduced"])
+def text_for_people(t, place):
+    if place == "reduced" and t.uid != 0:
+        own_profiles(t)
+    run = t.plain(t.sbox_path, "doctor", preexec=machines.covered_proc if place == "reduced" and t.uid != 0 else None)
     t.check(run.code in (0, 1, 2), run)
-    for word in [*CHECKS, "agent.ini runs here", "Tried for real"]:
+    verdict = "agent.ini runs here" if run.code < 2 else "agent.ini is refused here"
+    for word in [*CHECKS, verdict, "Tried for real"]:
         t.has(run.text, word)
     t.check(not any(line.endswith(" ") for line in run.text.splitlines()), "no blanks at ends")
     t.check(max(map(len, run.text.splitlines())) <= 100, "fits a terminal")

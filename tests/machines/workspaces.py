@@ -233,6 +233,22 @@ def mounts_below_the_workspace(t):
 
 
 @test()
+def mounts_below_and_discard(t):
+    """A throw-away layer is over one file system: what it would not show is refused, and named."""
+    with Mounted(t) as mounted:
+        below = t.mkdir("below")
+        mounted.tmpfs(below)
+        t.write("below/file", "deep\n")
+        run = t.sbox("sh", "-c", "touch ran; ls below", sets=["file.writes=discard"])
+        t.equal((run.code, run.kind), (125, "denied_start"), run)
+        for part in ("[file] writes", f"{below} is mounted below {t.ws}", "writes = keep"):
+            t.has(run.errtext, part)
+        inner = t.mkdir("beside")
+        run = t.sbox("sh", "-c", "echo x > f; cat f", sets=["file.writes=discard"], cwd=inner)
+        t.equal((run.code, run.out, os.listdir(inner)), (0, b"x\n", []), run)
+
+
+@test()
 def folder_that_only_the_owner_may_enter(t):
     """The way to the workspace leads through a folder of mode 0700: nobody needs to walk it inside."""
     inner = t.mkdir(f"{t.dir}/private/ws")

@@ -134,7 +134,7 @@ static const struct {
 	{review, ITEM_MISSING, BOUNDARY_FILE, "writes", "write writes = discard or keep"},
 	{discard_before_6_6, ITEM_MISSING, BOUNDARY_FILE, "writes", "needs Linux 6.6"},
 	{root_on_overlayfs, ITEM_MISSING, BOUNDARY_FILE, "writes",
-	 "run sbox as the folder's owner"},
+	 "put the folder on a volume"},
 	{read_only_write, ITEM_MISSING, BOUNDARY_FILE, "writes", "list it under read or exec"},
 	{no_landlock, ITEM_MISSING, BOUNDARY_FILE, "landlock", "lsm= boot parameter"},
 	{landlock_abi_1, ITEM_REDUCED, BOUNDARY_FILE, "landlock", "Linux 5.19"},
@@ -305,6 +305,8 @@ START_TEST(without_tree_and_landlock_nothing_accepts_the_run)
 	assert_impossible("neither by a mount tree nor by Landlock", "sysctl -w X");
 	become_root();
 	host.root = false;
+	host.root_lacks = "CAP_SYS_ADMIN";
+	host.root_needs = "--cap-add SYS_ADMIN";
 	assert_impossible("neither by a mount tree nor by Landlock", "--cap-add");
 }
 END_TEST

@@ -342,6 +342,9 @@ START_TEST(unknown_facts)
 	ck_assert_int_eq(load_text("[file]\nread = /${user}\n"), -1);
 	assert_error("user", 2, "${user} is not known for this caller");
 	ck_assert_int_eq(load_text("[file]\nwrite = ${cwd}\n"), 0);
+	context.cwd = NULL;
+	ck_assert_int_eq(load_text("[file]\nwrite = ${cwd}\n"), -1);
+	assert_error("cwd", 2, "the current folder is gone");
 }
 END_TEST
 
