@@ -67,6 +67,8 @@ struct doctor {
 	int stage_errnum;
 	struct finding *findings; /* in the order of checks */
 	struct trial trial, discard;
+	int signals; /* a signalfd of those that end the doctor; the trial's folder goes first */
+	bool stopped;
 	struct verdict *verdicts;
 	size_t verdict_count;
 	enum form form; /* of the default profile */

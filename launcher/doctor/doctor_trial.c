@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -60,17 +61,22 @@ static void remove_folder(const char *folder)
 	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* All that comes until the end of file, or NULL after TRIAL_MS. */
-static char *read_output(struct arena *arena, int fd)
+/* All that comes until the end of file, or NULL after TRIAL_MS or when the doctor is to end. */
+static char *read_output(struct doctor *doctor, int fd)
 {
-	char *text = arena_alloc(arena, OUTPUT_MAX);
+	char *text = arena_alloc(doctor->arena, OUTPUT_MAX);
 	size_t len = 0;
 
 	for (;;) {
-		struct pollfd ready = {.fd = fd, .events = POLLIN};
+		struct pollfd ready[] = {{.fd = fd, .events = POLLIN},
+					 {.fd = doctor->signals, .events = POLLIN}};
 
-		if (poll(&ready, 1, TRIAL_MS) <= 0 || len == OUTPUT_MAX - 1)
+		if (poll(ready, 2, TRIAL_MS) <= 0 || len == OUTPUT_MAX - 1)
 			return NULL;
+		if (ready[1].revents != 0) {
+			doctor->stopped = true;
+			return NULL;
+		}
 		ssize_t got = read(fd, text + len, OUTPUT_MAX - 1 - len);
 		if (got <= 0)
 			return text;
@@ -103,10 +109,11 @@ static char *run_launcher(struct doctor *doctor, char *const *argv, const char *
 	if (pid == 0)
 		start_launcher(argv, folder, pipes[1]);
 	close(pipes[1]);
-	char *text = pid < 0 ? NULL : read_output(doctor->arena, pipes[0]);
+	char *text = pid < 0 ? NULL : read_output(doctor, pipes[0]);
 	close(pipes[0]);
+	/* asked, it takes along what it has left in /tmp */
 	if (pid > 0 && text == NULL)
-		kill(pid, SIGKILL);
+		kill(pid, doctor->stopped ? SIGTERM : SIGKILL);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (text == NULL)
@@ -209,6 +216,21 @@ static void try_once(struct doctor *doctor, const char *folder, const char *cons
 	*ret_trial = trial;
 }
 
+/* What ends the doctor waits while the folder is there: SIG_BLOCK, and a descriptor that tells of
+ * it, or SIG_UNBLOCK. The launcher itself has blocked them before it became the doctor. */
+static int hold_signals(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigprocmask(how, &set, NULL);
+	return how == SIG_BLOCK ? signalfd(-1, &set, SFD_CLOEXEC) : -1;
+}
+
 enum { ATTEMPT_OPTIONS = 12 };
 
 static const struct attempt {
@@ -235,7 +257,7 @@ static void trial_start(struct doctor *doctor, const char *folder)
 	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
 		doctor->form = attempts[i].form;
 		try_once(doctor, folder, attempts[i].options, &doctor->trial);
-		if (doctor->trial.ran)
+		if (doctor->trial.ran || doctor->stopped)
 			return;
 		if (doctor->form == FORM_WEAKER)
 			plain = doctor->trial;
@@ -251,7 +273,11 @@ void trial_run(struct doctor *doctor, struct error *err)
 
 	if (folder == NULL)
 		return;
+	doctor->signals = hold_signals(SIG_BLOCK);
 	trial_start(doctor, folder);
-	try_once(doctor, folder, discard, &doctor->discard);
+	if (!doctor->stopped)
+		try_once(doctor, folder, discard, &doctor->discard);
 	remove_folder(folder);
+	close(doctor->signals);
+	hold_signals(SIG_UNBLOCK);
 }

@@ -2,7 +2,9 @@
 """sbox doctor: this machine, and others that are made of it."""
 import json
 import os
+import signal
 import stat
+import time
 
 import machines
 from sboxtest import test, wait_until
@@ -109,6 +111,20 @@ def a_profile_that_is_refused(t):
     t.has(verdict["reason"], "writes")
     wrong = t.profile("[process]\nmemroy = 1G\n", "wrong")
     t.has(doctor(t, wrong)["verdict"][wrong]["reason"], "wrong.ini:2")
+
+
+@test(parallel=False, cases=["INT", "TERM", "HUP"])
+def ended_by_a_signal(t, name):
+    """It ends by the signal, at whatever moment that comes, and takes its folder along."""
+    number = getattr(signal, f"SIG{name}")
+    ended = set()
+    for milliseconds in range(0, 60, 6):
+        child = t.popen([t.sbox_path, "doctor"], stdout=-3, stderr=-3, stdin=-3)
+        time.sleep(milliseconds / 1000)
+        child.send_signal(number)
+        ended.add(child.wait(40))
+    t.check(-number in ended, ended)
+    nothing_left(t)
 
 
 @test()
