@@ -24,6 +24,24 @@ static int complain(const char *text)
 	return 125;
 }
 
+/* The trial has a store of its own; the runs of this caller have not. */
+static void heed_the_store(struct doctor *doctor)
+{
+	for (size_t i = 0; i < check_count(); i++) {
+		const struct finding *finding = &doctor->findings[i];
+
+		if (strcmp(checks[i].name, "store") != 0 || finding->state != FINDING_MISSING)
+			continue;
+		doctor->form = FORM_NONE;
+		for (size_t j = 0; j < doctor->verdict_count; j++) {
+			doctor->verdicts[j].form = FORM_NONE;
+			doctor->verdicts[j].reason =
+				arena_printf(doctor->arena, "no record can be kept: %s (%s)",
+					     finding->found, finding->way_out);
+		}
+	}
+}
+
 static int examine(struct doctor *doctor, bool json, char *const *names, size_t count)
 {
 	const struct profile wish = {.process = {.memory_bytes = 1}};
@@ -42,6 +60,7 @@ static int examine(struct doctor *doctor, bool json, char *const *names, size_t 
 	/* what no setting tells is found by trying, as show and a start that was refused do */
 	host_look(doctor->arena, &doctor->host);
 	verdicts_make(doctor, names, count);
+	heed_the_store(doctor);
 	if (json)
 		puts(doctor_print_json(doctor));
 	else

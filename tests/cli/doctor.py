@@ -266,6 +266,10 @@ def store_that_cannot_be_written(t):
     report = doctor(t, env={"XDG_STATE_HOME": f"{t.dir}/closed"})
     t.equal(report["by"]["store"]["state"], "missing", report["by"]["store"])
     t.has(report["by"]["store"]["found"], f"{t.dir}/closed")
+    run = t.plain(t.sbox_path, "touch", "ran", env={"XDG_STATE_HOME": f"{t.dir}/closed"})
+    t.equal((run.code, os.path.exists(f"{t.ws}/ran")), (125, False), run)
+    t.equal((report["form"], {p["form"] for p in report["profiles"]}), ("none", {"none"}), "and so says the verdict")
+    t.has(report["verdict"]["agent"]["reason"], "--store")
 
 
 @test(parallel=False, callers=("root",))
