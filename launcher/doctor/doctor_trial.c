@@ -31,6 +31,9 @@ static const char *const folder_places[] = {"/var/tmp", "/tmp", "/dev/shm"};
 
 static char *make_folder(struct doctor *doctor, struct error *err)
 {
+	/* in place, root's program is somebody else, who has to get there */
+	bool leased = doctor->host.can_become && !doctor->host.root;
+
 	for (size_t i = 0; i < sizeof(folder_places) / sizeof(folder_places[0]); i++) {
 		char *folder =
 			arena_printf(doctor->arena, "%s/sbox-doctor-XXXXXX", folder_places[i]);
@@ -38,10 +41,12 @@ static char *make_folder(struct doctor *doctor, struct error *err)
 		if (mkdtemp(folder) == NULL)
 			continue;
 		const char *hidden = arena_printf(doctor->arena, "%s/hidden", folder);
-		int fd = open(hidden, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		int fd = open(hidden, O_WRONLY | O_CREAT | O_CLOEXEC, leased ? 0644 : 0600);
 		if (fd >= 0)
 			close(fd);
-		if (fd >= 0 && mkdir(arena_printf(doctor->arena, "%s/work", folder), 0700) == 0)
+		const char *work = arena_printf(doctor->arena, "%s/work", folder);
+		if (fd >= 0 && mkdir(work, 0700) == 0 &&
+		    (!leased || (chmod(folder, 0711) == 0 && chmod(work, 0755) == 0)))
 			return folder;
 	}
 	error_sys(err, "cannot make a folder for the trial in /var/tmp, /tmp or /dev/shm");

@@ -71,6 +71,7 @@ def demo_and_doctor(t, lines):
     if t.uid != 0:
         t.equal(t.read("result.txt"), b"6 * 7 = 42\n")
     worlds.doctor_refuses(t, t.read("doctor.json"))
+    t.check(json.loads(t.read("doctor.json"))["trial"]["ran"], "and tries how it runs")
 
 
 @test(timeout=120)

@@ -224,6 +224,9 @@ def root_lacks_one(t, name):
     t.equal((run.code, run.kind, os.path.exists(f"{t.ws}/ran")), (125, "denied_start", False), run)
     t.has(run.errtext, f"this root lacks CAP_{name} (in a container: --cap-add {name}, or")
     said = t.plain(t.sbox_path, "doctor", "--json", preexec=world)
+    trial = json.loads(said.out)["trial"]
+    t.equal((trial["ran"], trial["refused"]), (True, 9), trial)
+    t.has(trial["how"], "--set file.on_missing=allow")
     mounts, idmap = [c for c in json.loads(said.out)["checks"] if c["name"] in ("mounts", "idmap")]
     t.equal((said.code, mounts["state"], idmap["state"]), (2, "missing", "weaker"), said)
     t.equal(mounts["found"], f"this root lacks CAP_{name}")
