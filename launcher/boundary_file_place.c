@@ -99,12 +99,11 @@ static void plan_writes(const struct profile *profile, const struct host *host, 
 		plan_missing(item, "a throw-away layer needs a mount tree; without one nothing can "
 				   "be written there");
 	else if (roots->count > 0 && unwritable != NULL)
-		plan_missing(item,
-			     arena_printf(plan->arena,
-					  "%s does not belong to the program's user and "
-					  "cannot be idmapped without a mount tree; %s",
-					  unwritable->path,
-					  file_way_of_owner(plan->arena, unwritable)));
+		plan_missing(item, arena_printf(plan->arena,
+						"%s does not belong to the program's user and "
+						"cannot be idmapped without a mount tree; %s",
+						unwritable->path,
+						file_way_of_owner(plan->arena, unwritable)));
 	else if (roots->count > 0)
 		plan_enforced(item, "landlock", NULL);
 	for (size_t i = 0; i < roots->count; i++)

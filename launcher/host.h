@@ -26,8 +26,8 @@ struct path_fact {
 	ino_t inode;
 	uid_t uid;
 	gid_t gid;
-	uint32_t fs_type; /* statfs f_type; of write paths only */
-	bool read_only;   /* the mount or file system is; of write paths only */
+	uint32_t fs_type;        /* statfs f_type; of write paths only */
+	bool read_only;          /* the mount or file system is; of write paths only */
 	const char *mount_below; /* what is mounted there; of write paths with writes = discard */
 };
 
@@ -79,8 +79,8 @@ struct label_fact {
 
 struct host {
 	int kernel_major, kernel_minor;
-	int landlock_abi;   /* 0: none */
-	bool root;          /* effective uid 0 with the capabilities to set other uids and mount */
+	int landlock_abi; /* 0: none */
+	bool root;        /* effective uid 0 with the capabilities to set other uids and mount */
 	/* uid 0: the capabilities that it lacks for a tree and a network of the run's own, as names
 	 * and as options of a container's engine; NULL: none */
 	const char *root_lacks, *root_needs;

@@ -18,7 +18,7 @@
 		 "in Windows: wsl --set-version DISTRIBUTION 2")                                   \
 	OBSTACLE(MAX_USER_NAMESPACES, "max-user-namespaces", "user.max_user_namespaces is 0",      \
 		 "sysctl -w user.max_user_namespaces=10000, or start sbox outside the sandbox "    \
-		 "around it that has set this to 0")                                    \
+		 "around it that has set this to 0")                                               \
 	OBSTACLE(USERNS_CLONE, "unprivileged-userns-clone",                                        \
 		 "kernel.unprivileged_userns_clone is 0",                                          \
 		 "sysctl -w kernel.unprivileged_userns_clone=1")                                   \
@@ -36,7 +36,7 @@
 		 "the seccomp filter around sbox, usually a container's, refuses it",              \
 		 "podman or docker run --security-opt seccomp=unconfined, or a filter that "       \
 		 "allows clone, clone3, unshare, setns, mount, umount2, pivot_root, open_tree, "   \
-		 "move_mount, fsopen, fsconfig, fsmount, mount_setattr and sethostname")                      \
+		 "move_mount, fsopen, fsconfig, fsmount, mount_setattr and sethostname")           \
 	OBSTACLE(COVERED_PROC, "covered-proc",                                                     \
 		 "parts of /proc are covered here, as containers do, so the kernel mounts no "     \
 		 "fresh one",                                                                      \

@@ -108,9 +108,9 @@ void outcome_fault(struct run *run)
 	}
 	bool refused = is_refusal(fault);
 	outcome_end(run, refused ? END_DENIED_START : END_SBOX_ERROR, fault->errnum, NULL);
-	run->end.message = arena_printf(run->arena, "set-up step %s%s%s failed (call %u): %s", name,
-					what[0] != '\0' ? " " : "", what, call,
-					strerror(fault->errnum));
+	run->end.message =
+		arena_printf(run->arena, "set-up step %s%s%s failed (call %u): %s", name,
+			     what[0] != '\0' ? " " : "", what, call, strerror(fault->errnum));
 	if (is_out_of_reach(run))
 		run->end.message =
 			arena_printf(run->arena,

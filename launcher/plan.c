@@ -95,10 +95,11 @@ static int refuse(const struct plan_item *item, bool strict, struct error *err)
 	const char *word = item->state == ITEM_REDUCED ? "reduce" : "allow";
 
 	if (strict)
-		return error_set(err, ERROR_MISSING,
-				 "[%s] %s is %s here: %s (--strict accepts nothing less; sbox doctor "
-				 "says what changes it)",
-				 section, item->name, item_state_names[item->state], item->reason);
+		return error_set(
+			err, ERROR_MISSING,
+			"[%s] %s is %s here: %s (--strict accepts nothing less; sbox doctor "
+			"says what changes it)",
+			section, item->name, item_state_names[item->state], item->reason);
 	return error_set(err, ERROR_MISSING,
 			 "[%s] %s is %s here: %s (to accept that: [%s] on_missing = %s)", section,
 			 item->name, item_state_names[item->state], item->reason, section, word);

@@ -133,8 +133,7 @@ static const struct {
 } rows[] = {
 	{review, ITEM_MISSING, BOUNDARY_FILE, "writes", "write writes = discard or keep"},
 	{discard_before_6_6, ITEM_MISSING, BOUNDARY_FILE, "writes", "needs Linux 6.6"},
-	{root_on_overlayfs, ITEM_MISSING, BOUNDARY_FILE, "writes",
-	 "put the folder on a volume"},
+	{root_on_overlayfs, ITEM_MISSING, BOUNDARY_FILE, "writes", "put the folder on a volume"},
 	{read_only_write, ITEM_MISSING, BOUNDARY_FILE, "writes", "list it under read or exec"},
 	{no_landlock, ITEM_MISSING, BOUNDARY_FILE, "landlock", "lsm= boot parameter"},
 	{landlock_abi_1, ITEM_REDUCED, BOUNDARY_FILE, "landlock", "Linux 5.19"},
