@@ -69,15 +69,10 @@ static int take_line(const uint8_t *bytes, size_t len, size_t *at, struct line *
 	return 1;
 }
 
-/* NAME, NAME:PORT, [V6]:PORT, with USER@ before it in an URL. */
+/* NAME, NAME:PORT, [V6]:PORT. USER@ before it is for clients and never sent (RFC 9110, 4.2.4), and
+ * where it ends is anybody's guess: a name it is not. */
 static void set_authority(struct hello *hello, const char *text, size_t len)
 {
-	const char *user = memrchr(text, '@', len);
-
-	if (user != NULL) {
-		len -= (size_t)(user + 1 - text);
-		text = user + 1;
-	}
 	const char *colon = memrchr(text, ':', len);
 	if (colon != NULL && memchr(colon, ']', len - (size_t)(colon - text)) == NULL)
 		len = (size_t)(colon - text);

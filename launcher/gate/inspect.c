@@ -2,9 +2,12 @@
 #include "inspect.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "http.h"
 
+/* A line that ends nowhere is no request: servers give up far sooner. */
+enum { LINE_MOST = 1024 * 1024 };
 enum { RECORD_CIPHERS = 20, RECORD_HANDSHAKE = 22, CLIENT_HELLO = 1, HTTPS = 443 };
 
 static const struct inspect_verdict need_more = {.more = true};
@@ -118,6 +121,45 @@ static struct inspect_verdict look_at_chunk_end(struct inspect *state, const uin
 	return pass(2);
 }
 
+/* METHOD TARGET HTTP/x, whatever stands between them, and what the method and the target are. */
+static bool ends_like_request(const struct inspect_line *line)
+{
+	return line->words > 1 && line->word_len == sizeof(line->word) &&
+	       strncasecmp(line->word, "HTTP/", sizeof(line->word)) == 0;
+}
+
+static struct inspect_verdict look_at_line(struct inspect *state, const uint8_t *bytes, size_t len)
+{
+	struct inspect_line *line = &state->line;
+
+	for (size_t i = 0; i < len; i++) {
+		/* a CR by itself ends lines for some */
+		if ((bytes[i] == '\n' || bytes[i] == '\r') && ends_like_request(line))
+			return refuse(GATE_BAD_HELLO);
+		if (bytes[i] == '\n' && line->words > 0)
+			return pass_all(state);
+		bool blank = bytes[i] <= ' ';
+
+		if (!blank && !line->in_word) {
+			line->words++;
+			line->word_len = 0;
+		}
+		if (!blank && line->word_len < sizeof(line->word))
+			line->word[line->word_len++] = (char)bytes[i];
+		line->in_word = !blank;
+	}
+	line->bytes += len;
+	return line->bytes > LINE_MOST ? pass_all(state) : pass(len);
+}
+
+/* Not known: its first line is watched. */
+static struct inspect_verdict begin_line(struct inspect *state, const uint8_t *bytes, size_t len)
+{
+	state->stage = INSPECT_LINE;
+	state->line = (struct inspect_line){0};
+	return look_at_line(state, bytes, len);
+}
+
 /* Line ends before a request, which servers skip. */
 static size_t count_line_ends(const uint8_t *bytes, size_t len)
 {
@@ -140,7 +182,7 @@ static struct inspect_verdict look_at_next(struct inspect *state, const uint8_t 
 		return need_more;
 	if (kind == HELLO_NAMED)
 		return look_at_http(state, bytes, len);
-	return state->leaves ? pass_all(state) : refuse(GATE_BAD_HELLO);
+	return state->leaves ? begin_line(state, bytes, len) : refuse(GATE_BAD_HELLO);
 }
 
 static bool is_ssh(const uint8_t *bytes, size_t len)
@@ -170,7 +212,7 @@ static struct inspect_verdict look_at_first(struct inspect *state, const uint8_t
 	if (bytes[0] == RECORD_HANDSHAKE)
 		return look_at_tls(state, bytes, len);
 	if (is_ssh(bytes, len))
-		return len < 4 ? go_ahead(state, bytes, len) : pass_all(state);
+		return len < 4 ? go_ahead(state, bytes, len) : begin_line(state, bytes, len);
 	if ((bytes[0] & 0x80) != 0 && len < 5 && (len < 3 || bytes[2] == CLIENT_HELLO))
 		return go_ahead(state, bytes, len);
 	if (hello_is_ssl2(bytes, len))
@@ -182,7 +224,7 @@ static struct inspect_verdict look_at_first(struct inspect *state, const uint8_t
 		return go_ahead(state, bytes, len);
 	if (state->port == HTTPS && !policy.sni_optional)
 		return refuse(GATE_BAD_HELLO);
-	return pass_all(state);
+	return begin_line(state, bytes, len);
 }
 
 /* With what went ahead before it. */
@@ -237,6 +279,8 @@ static struct inspect_verdict look(struct inspect *state, const uint8_t *bytes, 
 		return look_at_chunk(state, bytes, len);
 	case INSPECT_CHUNK_END:
 		return look_at_chunk_end(state, bytes, len);
+	case INSPECT_LINE:
+		return look_at_line(state, bytes, len);
 	case INSPECT_OFF:
 		break;
 	}

@@ -11,8 +11,8 @@
  *
  *   TLS    each ClientHello (there can be two) up to the first record that is none
  *   HTTP   each request of the connection
- *   SSH    has no such name
- *   else   on port 443 refused, elsewhere not looked at
+ *   else   on port 443 refused, but for SSH; elsewhere it passes, unless its first line turns out
+ *          to be a request: servers take many for one that no client writes (a tab for a blank)
  *
  * What it cannot see: names inside TLS; protocols that turn to TLS later (STARTTLS).
  */
@@ -23,7 +23,15 @@ enum inspect_stage {
 	INSPECT_HTTP,      /* a request is over, or its head */
 	INSPECT_CHUNK,     /* a chunk of a request's body begins */
 	INSPECT_CHUNK_END, /* its data is over */
+	INSPECT_LINE,      /* neither; its first line passes while it is none of a request */
 	INSPECT_OFF,       /* everything passes */
+};
+
+/* The line of INSPECT_LINE: how its last word begins. */
+struct inspect_line {
+	size_t bytes, words, word_len;
+	bool in_word;
+	char word[5];
 };
 
 struct inspect {
@@ -34,6 +42,7 @@ struct inspect {
 	/* First bytes that went ahead, since they ask for nothing yet. */
 	uint8_t ahead[64];
 	size_t ahead_len;
+	struct inspect_line line;
 	char server_name[RULE_NAME_BYTES]; /* the last one seen, printable */
 };
 

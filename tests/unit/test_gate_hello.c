@@ -226,6 +226,29 @@ START_TEST(chunks_are_read_strictly)
 }
 END_TEST
 
+/* A stream that comes in pieces of `step` bytes, to its end or its refusal. */
+static enum gate_why inspect_in_pieces(const uint8_t *bytes, size_t len, size_t step)
+{
+	struct inspect state = {.name = "a.example", .port = 80};
+	size_t done = 0, have = 0;
+
+	while (done < len && have < len) {
+		have = have + step < len ? have + step : len;
+		while (done < have) {
+			struct inspect_verdict verdict =
+				inspect(&state, bytes + done, have - done);
+
+			if (verdict.why != GATE_OPEN)
+				return verdict.why;
+			if (verdict.more)
+				break;
+			ck_assert_uint_gt(verdict.pass, 0);
+			done += verdict.pass < len - done ? verdict.pass : len - done;
+		}
+	}
+	return GATE_OPEN;
+}
+
 /* However the stream is cut, the verdict is the same and no byte passes twice. */
 START_TEST(pieces_give_the_same_verdict)
 {
@@ -234,37 +257,54 @@ START_TEST(pieces_give_the_same_verdict)
 		"POST / HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked"
 		"\r\n\r\n3\r\nabc\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: b.example\r\n"
 		"\r\n";
-	const struct {
-		const uint8_t *bytes;
-		size_t len;
-		enum gate_why why;
-	} streams[] = {{tls.bytes, tls.len, GATE_OPEN},
-		       {(const uint8_t *)http, sizeof(http) - 1, GATE_OTHER_NAME}};
 
-	for (size_t i = 0; i < 2; i++)
-		for (size_t step = 1; step <= streams[i].len; step++) {
-			struct inspect state = {.name = "a.example", .port = 80};
-			enum gate_why why = GATE_OPEN;
-			size_t done = 0, have = 0;
+	for (size_t step = 1; step <= tls.len; step++)
+		ck_assert_int_eq(inspect_in_pieces(tls.bytes, tls.len, step), GATE_OPEN);
+	for (size_t step = 1; step < sizeof(http); step++)
+		ck_assert_int_eq(
+			inspect_in_pieces((const uint8_t *)http, sizeof(http) - 1, step),
+			GATE_OTHER_NAME);
+}
+END_TEST
 
-			while (why == GATE_OPEN && done < streams[i].len && have < streams[i].len) {
-				have = have + step < streams[i].len ? have + step : streams[i].len;
-				while (why == GATE_OPEN && done < have) {
-					struct inspect_verdict verdict = inspect(
-						&state, streams[i].bytes + done, have - done);
+/* First lines. Some servers take these for requests and would go by the Host that follows. */
+static const struct {
+	const char *text;
+	enum gate_why why;
+} lines[] = {
+	{"GET\t/ HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{"GET\t/\tHTTP/1.1\n", GATE_BAD_HELLO},
+	{" GET / HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{" \r\n\tGET / HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{"\vGET / http/1.1 \r\n", GATE_BAD_HELLO},
+	{"\tGET / HTTP/1.1\rHost: b.example\r\r", GATE_BAD_HELLO},
+	{"GET x HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{"GET ?x HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{"GET ftp://b.example/ HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{"GET http://b.example\\@a.example/ HTTP/1.1\r\n\r\n", GATE_OTHER_NAME},
+	{"GET http://b.example@a.example/ HTTP/1.1\r\n\r\n", GATE_OTHER_NAME},
+	{"connect b.example:443 HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{"GE(T / HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{"GGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGGG / HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{"SSH-2.0 / HTTP/1.1\r\n", GATE_BAD_HELLO},
+	{"GET / HTTP/1.1\r\nHost: a.example\r\nUpgrade: x\r\n\r\nGET\t/ HTTP/1.1\r\n",
+	 GATE_BAD_HELLO},
+	{"SSH-2.0-OpenSSH_9.2\r\nGET\t/ HTTP/1.1\r\n", GATE_OPEN},
+	{"EHLO a.example\r\n", GATE_OPEN},
+	{"HTTP/1.1 200 OK\r\n", GATE_OPEN},
+	{"HTTP/1.1\r\n", GATE_OPEN},
+	{"*1\r\n$4\r\nPING\r\n", GATE_OPEN},
+	{"\x81\x05GET / \n", GATE_OPEN},
+};
 
-					why = verdict.why;
-					if (verdict.more || why != GATE_OPEN)
-						break;
-					ck_assert_uint_gt(verdict.pass, 0);
-					if (verdict.pass > streams[i].len - done)
-						verdict.pass = streams[i].len - done;
-					done += verdict.pass;
-				}
-			}
-			ck_assert_msg(why == streams[i].why, "stream %zu, step %zu: %d", i, step,
-				      why);
-		}
+START_TEST(no_first_line_hides_a_request)
+{
+	size_t len = strlen(lines[_i].text);
+
+	for (size_t step = 1; step <= len; step++)
+		ck_assert_msg(inspect_in_pieces((const uint8_t *)lines[_i].text, len, step) ==
+				      lines[_i].why,
+			      "line %d, step %zu", _i, step);
 }
 END_TEST
 
@@ -281,7 +321,7 @@ START_TEST(random_bytes_are_survived)
 		uint8_t *exact = malloc(len + 1);
 		struct inspect state = {.name = "a.example",
 					.port = rand() % 2 ? 443 : 80,
-					.stage = (enum inspect_stage)(rand() % 6)};
+					.stage = (enum inspect_stage)(rand() % 7)};
 		struct http_request request;
 		struct http_chunk chunk;
 		struct hello hello;
@@ -315,6 +355,8 @@ int main(void)
 			    sizeof(requests) / sizeof(requests[0]));
 	tcase_add_loop_test(test, chunks_are_read_strictly, 0, sizeof(chunks) / sizeof(chunks[0]));
 	tcase_add_test(test, pieces_give_the_same_verdict);
+	tcase_add_loop_test(test, no_first_line_hides_a_request, 0,
+			    sizeof(lines) / sizeof(lines[0]));
 	tcase_add_test(test, random_bytes_are_survived);
 	suite_add_tcase(suite, test);
 	srunner_run_all(runner, CK_NORMAL);
