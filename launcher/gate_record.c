@@ -118,7 +118,20 @@ static void deny_name(struct run *run, const struct gate_name *name)
 	deny(run, "resolve", name->name, name->count, 0, permit, never);
 }
 
-static const char *permit_address(struct run *run, const struct gate_connection *connection)
+/* A line that the profile would not take helps nobody: then why it would not. */
+static const char *permit_place(struct run *run, const char *place, const char **ret_never)
+{
+	char fault[RULE_FAULT_BYTES];
+	struct rule rule;
+
+	if (rule_parse_allow(place, &rule, fault))
+		return arena_printf(run->arena, "[network] allow = %s", place);
+	*ret_never = arena_strdup(run->arena, fault);
+	return NULL;
+}
+
+static const char *permit_address(struct run *run, const struct gate_connection *connection,
+				  const char **ret_never)
 {
 	const char *name = connection->name;
 
@@ -127,8 +140,7 @@ static const char *permit_address(struct run *run, const struct gate_connection 
 				    connection->asked.port);
 	if (connection->dialled.ip.family == 0)
 		return NULL;
-	return arena_printf(run->arena, "[network] allow = %s",
-			    place_text(run->arena, "", &connection->dialled));
+	return permit_place(run, place_text(run->arena, "", &connection->dialled), ret_never);
 }
 
 static void deny_connection(struct run *run, const struct gate_connection *connection,
@@ -139,14 +151,14 @@ static void deny_connection(struct run *run, const struct gate_connection *conne
 
 	switch ((enum gate_why)connection->why) {
 	case GATE_NO_RULE:
-		permit = arena_printf(run->arena, "[network] allow = %s", place);
+		permit = permit_place(run, place, &never);
 		break;
 	case GATE_DENY_RULE:
 		permit = without(run, connection->rule);
 		break;
 	case GATE_BAD_ADDRESS:
-		permit = permit_address(run, connection);
-		if (permit == NULL)
+		permit = permit_address(run, connection, &never);
+		if (permit == NULL && never == NULL)
 			never = "the name has no address that is public; one of another kind has "
 				"to be named in [network] allow";
 		break;
@@ -179,6 +191,13 @@ static void deny_connection(struct run *run, const struct gate_connection *conne
 	deny(run, op, place, count, ECONNRESET, permit, never);
 }
 
+static void deny_place(struct run *run, const char *place, uint64_t count)
+{
+	const char *never = NULL, *permit = permit_place(run, place, &never);
+
+	deny(run, "connect", place, count, ECONNREFUSED, permit, never);
+}
+
 static void deny_attempt(struct run *run, const struct gate_attempt *attempt)
 {
 	bool tcp = attempt->protocol == IPPROTO_TCP;
@@ -188,8 +207,7 @@ static void deny_attempt(struct run *run, const struct gate_attempt *attempt)
 		deny(run, "connect", NULL, attempt->count, ECONNREFUSED, NULL,
 		     "more places than are told one by one");
 	else if (tcp)
-		deny(run, "connect", place, attempt->count, ECONNREFUSED,
-		     arena_printf(run->arena, "[network] allow = %s", place), NULL);
+		deny_place(run, place, attempt->count);
 	else
 		deny(run, "send", arena_printf(run->arena, "%s/udp", place), attempt->count,
 		     ECONNREFUSED, NULL, "only TCP goes through the gate");

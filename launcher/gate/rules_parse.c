@@ -123,6 +123,22 @@ static bool stays_inside(const struct rule_address *address)
 	return memcmp(address->bytes, zero, 16) == 0 || memcmp(address->bytes, one, 16) == 0;
 }
 
+/* Why no connection ever gets there; NULL: it can. */
+static const char *never_reached(const struct rule_address *address, unsigned bits)
+{
+	static const struct rule_address names = {.family = AF_INET, .bytes = {198, 18}};
+	const uint8_t *bytes = address->bytes;
+
+	if (bits >= 15 && rule_net_holds(&names, 15, address))
+		return "is of 198.18.0.0/15, which stands for names inside: write the name";
+	if (address->family == AF_INET ? bytes[0] >> 4 == 0xe : bytes[0] == 0xff)
+		return "is for many at once, and only TCP goes through the gate";
+	if (address->family == AF_INET6 && bytes[0] == 0xfe && bytes[1] >> 6 == 2)
+		return "is the address of a link, which no rule can name: write another one of "
+		       "that host";
+	return NULL;
+}
+
 static bool is_mapped(const struct rule_address *address)
 {
 	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
@@ -158,7 +174,8 @@ static bool read_net(const struct value *value, const char *text, size_t len, in
 	if (stays_inside(&rule->address))
 		return wrong(value, "stays inside the sandbox: write host:PORT for the host's own "
 				    "loopback");
-	return true;
+	const char *never = never_reached(&rule->address, bits);
+	return never == NULL || wrong(value, "%s", never);
 }
 
 static bool is_ascii(const char *text, size_t len)

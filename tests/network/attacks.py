@@ -109,6 +109,41 @@ def allowed_name_of_a_closed_address(t, case):
 
 
 @test()
+def what_no_rule_permits_is_not_advised(t):
+    """A line that the profile would refuse is no way out."""
+    lab = Lab(t, allow="loop.example.org:80")
+    script = """import socket
+for place in ('loop.example.org', 80), ('198.18.255.255', 80), ('fe80::1%lo', 80), ('fe80::1%lo', 81):
+    try: socket.create_connection(place, 9).recv(1)
+    except OSError as e: print(e.errno)
+"""
+    run = lab.run(PYTHON, "-c", script)
+    t.equal(run.text, "104\n104\n104\n111\n")
+    for place in "loop.example.org:80", "198.18.255.255:80", "[fe80::1]:80", "[fe80::1]:81":
+        denial, = run.denied("connect", place)
+        t.equal(denial["permit"], None, place)
+        t.check(denial["never"], denial)
+
+
+@test()
+def requests_that_no_client_writes(t):
+    """Some servers take them, and go by their Host."""
+    lab = Lab(t)
+    script = """import socket
+for line in b'GET\\t/ HTTP/1.1', b' GET / HTTP/1.1', b'GET ftp://x/ HTTP/1.1':
+    s = socket.create_connection(('%s', 80), 9)
+    try:
+        s.sendall(line + b'\\r\\nHost: %s\\r\\n\\r\\n')
+        print(s.recv(1))
+    except OSError as e: print(e.errno)
+""" % (NAME, OTHER)
+    run = lab.run(PYTHON, "-c", script)
+    t.equal(run.text, "104\n" * 3)
+    t.equal(lab.events(server="http"), [])
+    t.check(run.denied("server-name", NAME), run)
+
+
+@test()
 def private_where_the_rule_says_so(t):
     lab = Lab(t, allow="private.example.org@private:80, 10.9.9.0/24:7")
     t.equal(lab.run("curl", "-sS", "-m", "20", "http://private.example.org/").code, 0)
