@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd_show.h"
 
+#include <string.h>
+
 /* What went through the gate, of `sbox audit show`. */
 
 static const char *member(struct show *show, const json_t *object, const char *key)
@@ -34,10 +36,12 @@ static void show_connections(struct show *show, const json_t *connections)
 	{
 		const char *to = is_known(one, "name") ? "name" : "asked";
 
-		printf("  %-10s %s:%s  %s",
+		const char *host = member(show, one, to);
+
+		/* as a rule would have it */
+		printf(strchr(host, ':') != NULL ? "  %-10s [%s]:%s  %s" : "  %-10s %s:%s  %s",
 		       json_is_true(json_object_get(one, "published")) ? "published" : "connection",
-		       member(show, one, to), member(show, one, "port"),
-		       member(show, one, "ended"));
+		       host, member(show, one, "port"), member(show, one, "ended"));
 		if (is_known(one, "address"))
 			printf(", by %s", member(show, one, "address"));
 		if (json_integer_value(json_object_get(one, "count")) > 1)

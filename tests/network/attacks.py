@@ -123,6 +123,7 @@ for place in ('loop.example.org', 80), ('198.18.255.255', 80), ('fe80::1%lo', 80
         denial, = run.denied("connect", place)
         t.equal(denial["permit"], None, place)
         t.check(denial["never"], denial)
+    t.has(t.audit("show", run.start["run"]).text, "connection [fe80::1]:80", "as a rule writes it")
 
 
 @test()
