@@ -235,8 +235,7 @@ static enum gate_why inspect_in_pieces(const uint8_t *bytes, size_t len, size_t 
 	while (done < len && have < len) {
 		have = have + step < len ? have + step : len;
 		while (done < have) {
-			struct inspect_verdict verdict =
-				inspect(&state, bytes + done, have - done);
+			struct inspect_verdict verdict = inspect(&state, bytes + done, have - done);
 
 			if (verdict.why != GATE_OPEN)
 				return verdict.why;
@@ -261,9 +260,8 @@ START_TEST(pieces_give_the_same_verdict)
 	for (size_t step = 1; step <= tls.len; step++)
 		ck_assert_int_eq(inspect_in_pieces(tls.bytes, tls.len, step), GATE_OPEN);
 	for (size_t step = 1; step < sizeof(http); step++)
-		ck_assert_int_eq(
-			inspect_in_pieces((const uint8_t *)http, sizeof(http) - 1, step),
-			GATE_OTHER_NAME);
+		ck_assert_int_eq(inspect_in_pieces((const uint8_t *)http, sizeof(http) - 1, step),
+				 GATE_OTHER_NAME);
 }
 END_TEST
 
