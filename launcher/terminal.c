@@ -213,15 +213,32 @@ int terminal_open(struct run *run, int master_fd, struct error *err)
 	return open_screen(run, err) != 0 || open_keys(run, err) != 0 ? -1 : 0;
 }
 
+/*
+ * What sbox found when it began in the background were the modes of whoever had the
+ * foreground, a shell's line editor for one. The program's own are those that the
+ * terminal is first handed over with, unless the program has set others meanwhile.
+ */
+static void hand_over_modes(struct terminal *terminal, const struct termios *first)
+{
+	struct termios inside;
+
+	if (tcgetattr(terminal->master_fd, &inside) == 0 &&
+	    terminal_same_modes(&inside, &terminal->setup.modes))
+		tcsetattr(terminal->master_fd, TCSANOW, first);
+}
+
 int terminal_take(struct run *run, struct error *err)
 {
 	struct terminal *terminal = &run->terminal;
+	bool first = terminal->guard_pid == 0;
 	struct termios now;
 
-	if (terminal->guard_pid == 0 && terminal_guard_start(terminal, err) != 0)
+	if (first && terminal_guard_start(terminal, err) != 0)
 		return -1;
 	if (tcgetattr(terminal->fd, &now) != 0)
 		return error_sys(err, "cannot read the terminal's modes");
+	if (first && !terminal->begins_in_front)
+		hand_over_modes(terminal, &now);
 	if (!terminal->foreground || !terminal_same_modes(&now, &terminal->raw)) {
 		terminal->saved = terminal->raw = now;
 		terminal_make_raw(&terminal->raw, terminal->shared);

@@ -123,6 +123,33 @@ def in_the_background_it_stops_when_it_reads(t):
 
 
 @test()
+def begun_in_the_background_it_has_the_modes_that_fg_hands_over(t):
+    tty = shell(t)
+    tty.send("stty -a >before\n")
+    tty.expect("outer> ")
+    # the shell waits for a line by then, in the modes of its line editor
+    tty.send("$S sh -c 'echo $$ >begun; read x; stty -a >inside; cat' &\n")
+    wait_until(lambda: os.path.exists(f"{t.ws}/begun"), 10)
+    for _ in range(50):
+        if b"Stopped" in tty.shown:
+            break
+        time.sleep(0.1)
+        tty.send("\n")
+    tty.expect("Stopped")
+    tty.send("fg\n")
+    tty.until(tty.is_raw, "raw")
+    tty.send("go\n")
+    wait_until(lambda: os.path.exists(f"{t.ws}/inside") and t.read("inside"), 10)
+    t.equal(t.read("inside"), t.read("before"))
+    tty.send("line\n")
+    tty.expect("line\r\nline")
+    tty.send("\x04")
+    tty.expect("outer> ")
+    end(t, "exited")
+    leave(t, tty)
+
+
+@test()
 def bg_goes_on_behind(t):
     tty = shell(t)
     tty.send("$S sh -c 'sleep 1; echo after-the-sleep; sleep 0.2'\n")
