@@ -108,6 +108,13 @@ def build(t):
 
 
 @test()
+def a_manual_page_in_a_session(t):
+    page = t.write("x.1", ".Dd January 1, 2026\n.Dt X 1\n.Os\n.Sh NAME\n.Nm x\n.Nd of no use\n")
+    need("man")
+    t.has(under(t, "interactive", "man", page).text, "of no use")
+
+
+@test()
 def git_in_an_existing_repository(t):
     need("git")
     setup = ("git init -q -b main . && git config user.email a@b && git config user.name n && "

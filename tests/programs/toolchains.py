@@ -19,7 +19,7 @@ end
 """
 
 PHP = r"""<?php
-echo json_encode(['a' => 1, 'b' => hash('sha256', 'x')]), "\n";
+echo json_encode(['a' => 1, 'b' => hash('sha256', 'x')]), implode(' ', get_loaded_extensions()), "\n";
 $t = tempnam(sys_get_temp_dir(), 'x'); file_put_contents($t, 'x', LOCK_EX); echo filesize($t), "\n"; unlink($t);
 $p = proc_open(['tr', 'a-z', 'A-Z'], [['pipe', 'r'], ['pipe', 'w']], $pipes);
 fwrite($pipes[0], 'up'); fclose($pipes[0]); echo stream_get_contents($pipes[1]), proc_close($p), "\n";
@@ -143,6 +143,18 @@ def ruby(t):
 @program_test()
 def php(t):
     run = same(t, "php", "x.php", before=lay({"x.php": PHP}))
+    t.has(run.text, "passed")
+
+
+@program_test()
+def maven(t):
+    same(t, "mvn", "-v", denied=None)
+
+
+@program_test()
+def pascal(t):
+    need("fpc")
+    run = same(t, "sh", "-c", "fpc -v0 x.pas >log && ./x", before=lay({"x.pas": "begin writeln('passed'); end.\n"}))
     t.has(run.text, "passed")
 
 
