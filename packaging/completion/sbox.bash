@@ -21,7 +21,8 @@ _sbox() {
         :command\ *) _sbox_command "${line#:command }" ;;
         *)
             line=${line%%$'\t'*}
-            [[ $line == *= ]] && compopt -o nospace
+            # no file's name: its "=" stays as it is
+            [[ $line == *= ]] && compopt -o nospace +o filenames
             COMPREPLY+=("${line#"$taken"}")
             ;;
         esac

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 from sboxtest import descendants, Skip, test, wait_until
+from terminals import Terminal
 
 SHIPPED = {"agent", "base", "build", "fetch", "interactive", "node", "python", "review", "reference", "strict"}
 
@@ -168,6 +169,21 @@ def bash_completes(t):
     for line, wanted in lines.items():
         given = next(x for x in run.text.splitlines() if x.startswith(f"{line} -> "))
         t.check(wanted in given.split(" -> ")[1].split(), f"{line}: {run}")
+
+
+@test()
+def bash_leaves_the_equals_sign_as_it_is(t):
+    tty = Terminal(t, ["bash", "--norc", "-i"],
+                   env={"PATH": f"{t.tree}/bin:/usr/local/bin:/usr/bin:/bin", "PS1": "ask> "})
+    tty.expect("ask> ")
+    tty.send(f"source {SOURCE}/sbox.bash; echo re''ady\n")
+    tty.expect("ready")
+    tty.send("sbox --set network.mo\t")
+    tty.expect("network.mode=")
+    tty.send("al\t")
+    tty.expect("allow ")
+    tty.send("\x15exit\n")
+    tty.wait()
 
 
 # A zsh in a terminal of its own, since its completion runs in the line editor only.
