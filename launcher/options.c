@@ -54,7 +54,7 @@ const struct verb verb_table[] = {
 	 "the effective profile, the plan for this machine, or a difference"},
 	{"doctor", "[--json] [PROFILE]...",
 	 "what this machine gives for each boundary, and how to change it"},
-	{"explain", "RUN [OPTION]...",
+	{"explain", "RUN|--last [--json] [--all] [--apply FILE] [--store DIR]",
 	 "what a run was refused, and the smallest change that allows it"},
 	{"learn", "[OPTION]... -o FILE PROGRAM [ARG]...",
 	 "run a program and write the profile that is enough for what it used"},

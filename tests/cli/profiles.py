@@ -119,6 +119,7 @@ def completion_is_asked_from_the_binary(t):
     t.equal(complete(t, "python3", "--"), [":command 0"], "nothing behind the program is sbox's")
     t.equal(complete(t, "run", "--quiet", "--", "--"), [":command 3"])
     t.equal(complete(t, "audit", "ver"), ["verify"])
+    t.equal(complete(t, "explain", "-"), ["--last", "--json", "--all", "--apply", "--store"])
     t.equal(complete(t, "learn", "--allow-n"), ["--allow-net"])
     t.equal(complete(t, "learn", "--profile", "str"), ["strict"])
     t.equal(complete(t, "learn", "-o", ""), [":files"])
