@@ -84,6 +84,22 @@ static bool is_out_of_reach(const struct run *run)
 	return run->fault.id == STEP_RULESET && run->fault.errnum == EACCES && !run->plan.tree;
 }
 
+static void not_executed(struct run *run, int errnum)
+{
+	const char *hint = "";
+
+	if (errnum == ENOENT)
+		hint = " (the interpreter named in its first line, or its loader, is not visible "
+		       "inside)";
+	else if (errnum == ENOEXEC)
+		/* a shell would take it for a script of its own, as execvp(3) does */
+		hint = " (neither a program of this machine nor a script that begins with #!; "
+		       "name its interpreter: sbox sh FILE)";
+	outcome_end(run, errnum == ENOENT ? END_NOT_FOUND : END_NOT_EXECUTABLE, errnum, NULL);
+	run->end.message = arena_printf(run->arena, "cannot execute %s: %s%s", run->arm.program,
+					strerror(errnum), hint);
+}
+
 /* Set-up failed: a step said so, or the new process died on the way. */
 void outcome_fault(struct run *run)
 {
@@ -95,15 +111,7 @@ void outcome_fault(struct run *run)
 	unsigned call = fault->id == STEP_RULESET ? fault->detail % RULESET_CALLS : fault->detail;
 
 	if (fault->id == STEP_EXEC) {
-		bool missing = fault->errnum == ENOENT;
-
-		outcome_end(run, missing ? END_NOT_FOUND : END_NOT_EXECUTABLE, fault->errnum, NULL);
-		run->end.message = arena_printf(
-			run->arena, "cannot execute %s: %s%s", run->arm.program,
-			strerror(fault->errnum),
-			missing ? " (the interpreter named in its first line, or its loader, is "
-				  "not visible inside)"
-				: "");
+		not_executed(run, fault->errnum);
 		return;
 	}
 	bool refused = is_refusal(fault);

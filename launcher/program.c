@@ -49,6 +49,11 @@ static int not_found(struct run *run, const char *name, const char *inside_path,
 	if (strcmp(name, "python") == 0 && search(run, inside_path, "python3", true) != NULL)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "python: not found, but python3 is there: sbox python3 ...");
+	for (size_t i = 0; i < verb_count; i++)
+		if (strcmp(name, verb_table[i].name) == 0)
+			return error_set(err, ERROR_NOT_FOUND,
+					 "%s: a verb only as the first argument: sbox %s ...", name,
+					 name);
 	return error_set(err, ERROR_NOT_FOUND, "%s: not found on the PATH inside (%s)", name,
 			 inside_path);
 }

@@ -167,6 +167,8 @@ def bash_completes(t):
              "sbox check ba": "base", "sbox --quiet python3 da": "data.txt",
              "sbox --profile ./da": "./data.txt"}
     run = shell(t, "bash", "-c", BASH, "bash", script, *lines)
+    # bash does not wait for what it reads from with <(...)
+    wait_until(lambda: not descendants(os.getpid()), 10)
     for line, wanted in lines.items():
         given = next(x for x in run.text.splitlines() if x.startswith(f"{line} -> "))
         t.check(wanted in given.split(" -> ")[1].split(), f"{line}: {run}")

@@ -301,6 +301,7 @@ static const struct {
 	/* python is a frequent one */
 	{"python", "in", ERROR_NOT_FOUND, "python: not found, but python3 is there: sbox python3"},
 	{"python", "out", ERROR_NOT_FOUND, "python: not found on the PATH"},
+	{"profiles", "in", ERROR_NOT_FOUND, "profiles: a verb only as the first argument: sbox"},
 	{"python2", "in", ERROR_NOT_FOUND, "python2: not found on the PATH"},
 	/* by path */
 	{"./absent", "in", ERROR_NOT_FOUND, "./absent: No such file or directory"},

@@ -287,7 +287,7 @@ static const struct {
 	{STEP_EXEC, EACCES, 5, 1, END_NOT_EXECUTABLE, 126,
 	 "cannot execute /usr/bin/tool: Permission denied"},
 	{STEP_EXEC, ENOEXEC, 5, 1, END_NOT_EXECUTABLE, 126,
-	 "cannot execute /usr/bin/tool: Exec format error"},
+	 "cannot execute /usr/bin/tool: Exec format error (neither a program of this machine nor"},
 	{STEP_EXEC, E2BIG, 5, 1, END_NOT_EXECUTABLE, 126,
 	 "cannot execute /usr/bin/tool: Argument list too long"},
 };
