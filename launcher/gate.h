@@ -45,7 +45,6 @@ struct gate {
 	int network_fd; /* late: the sandbox's network, until a visitor is on its way; or -1 */
 	pid_t visitor;  /* 0: none, or reaped */
 	int visitor_fd; /* what it sends; or -1 */
-	uint64_t open;  /* connections that are told of and have not ended */
 	struct gate_name *names;
 	struct gate_connection *connections; /* of each the last that was told */
 	struct gate_tally *tallies;

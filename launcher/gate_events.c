@@ -42,9 +42,6 @@ static void take_connection(struct gate *gate, const struct gate_connection *tol
 		gate->connections_dropped += told->why != GATE_OPEN;
 		return;
 	}
-	/* however often it is told of */
-	gate->open += told->why == GATE_OPEN;
-	gate->open -= i > 0 && gate->connections[i - 1].why == GATE_OPEN;
 	struct gate_connection *kept = &gate->connections[i > 0 ? i - 1 : gate->connection_count++];
 	*kept = *told;
 	kept->name[RULE_NAME_BYTES - 1] = kept->server_name[RULE_NAME_BYTES - 1] = '\0';
@@ -118,6 +115,7 @@ static void take(struct gate *gate, const void *message, size_t size)
 	case GATE_SOCKETS:
 	case GATE_START:
 	case GATE_END:
+	case GATE_DRAIN:
 		break;
 	}
 }
@@ -148,13 +146,13 @@ bool gate_read(struct run *run)
 	return false;
 }
 
-/* Reads until `until` holds or so much time is over. */
-static void read_until(struct run *run, bool (*until)(const struct gate *), int ms)
+/* Reads until the gate is done, or so much time is over. */
+static void read_to_the_end(struct run *run, int ms)
 {
 	uint64_t end = clock_ns() + (uint64_t)ms * 1000000;
 	struct pollfd told = {.events = POLLIN};
 
-	while (gate_read(run) && !until(&run->gate)) {
+	while (gate_read(run) && !run->gate.done) {
 		uint64_t now = clock_ns();
 
 		told.fd = run->gate.fd;
@@ -163,25 +161,18 @@ static void read_until(struct run *run, bool (*until)(const struct gate *), int 
 	}
 }
 
-static bool is_quiet(const struct gate *gate)
-{
-	return gate->open == 0;
-}
-
-static bool is_done(const struct gate *gate)
-{
-	return gate->done;
-}
-
-/* Where the kernel would deliver it after the program's end, so does the gate, for a while. */
+/* Where the kernel would deliver it after the program's own end, so does the gate, for a while.
+ * Only the gate knows what is on its way: it may not have accepted the connection yet. */
 static void say_end(struct run *run)
 {
+	const struct gate_drain drain = {{GATE_DRAIN, sizeof(drain)}, DRAIN_MS};
 	const struct gate_head end = {GATE_END, sizeof(end)};
+	bool drains = run->end.kind == END_EXITED || run->end.kind == END_SIGNALED;
+	const void *message = drains ? (const void *)&drain : &end;
+	size_t size = drains ? sizeof(drain) : sizeof(end);
 
-	if (!run->ended)
-		read_until(run, is_quiet, DRAIN_MS);
-	if (run->gate.fd >= 0 && send(run->gate.fd, &end, sizeof(end), MSG_NOSIGNAL) > 0)
-		read_until(run, is_done, DONE_MS);
+	if (send(run->gate.fd, message, size, MSG_NOSIGNAL) == (ssize_t)size)
+		read_to_the_end(run, DONE_MS + (drains ? DRAIN_MS : 0));
 }
 
 void gate_end(struct run *run)

@@ -289,44 +289,6 @@ struct connection *connection_new(int inside_fd, int outside_fd)
 	return connection;
 }
 
-/* Who is meant, and does a rule allow it? GATE_OPEN: yes. */
-static enum gate_why judge(struct connection *connection)
-{
-	struct gate_connection *event = &connection->event;
-	const struct rule_address *address = &event->asked.ip;
-	uint32_t v4 = (uint32_t)address->bytes[0] << 24 | (uint32_t)address->bytes[1] << 16 |
-		      (uint32_t)address->bytes[2] << 8 | address->bytes[3];
-
-	if (address->family == AF_INET && names_is_inside(v4)) {
-		connection->name = names_at(v4);
-		if (connection->name == NULL)
-			return GATE_NO_RULE;
-		memcpy(event->name, connection->name->text, sizeof(event->name));
-		connection->rule = rule_for_name(policy.rules, policy.rule_count, event->name,
-						 event->asked.port);
-	} else {
-		connection->rule = rule_for_address(policy.rules, policy.rule_count, address,
-						    event->asked.port);
-	}
-	if (connection->rule == NULL)
-		return GATE_NO_RULE;
-	event->rule = connection->rule->number;
-	return connection->rule->action == RULE_DENY ? GATE_DENY_RULE : GATE_OPEN;
-}
-
-/* A literal address: a rule names it, but a network may hold what has to be named by itself. */
-static enum gate_why judge_class(struct connection *connection)
-{
-	struct policy_refusal refusal;
-	struct gate_connection *event = &connection->event;
-
-	if (connection->name != NULL || policy_may_dial(connection->rule, &event->asked.ip,
-							event->asked.port, false, false, &refusal))
-		return GATE_OPEN;
-	event->class = (uint8_t)refusal.class;
-	return GATE_BAD_ADDRESS;
-}
-
 void connection_accept(int fd)
 {
 	struct sockaddr_storage local;
@@ -343,9 +305,7 @@ void connection_accept(int fd)
 		return;
 	}
 	connection->event.asked = address_from(&local);
-	enum gate_why why = judge(connection);
-	if (why == GATE_OPEN)
-		why = judge_class(connection);
+	enum gate_why why = connection_judge(connection);
 	if (why == GATE_OPEN && !room)
 		why = GATE_FULL;
 	if (why != GATE_OPEN) {
@@ -386,6 +346,23 @@ void connection_published(struct connection *connection, int fd)
 	set_options(fd);
 	if (pump_watch(&connection->inside, fd, on_inside) != 0)
 		connection_fail(connection, GATE_FULL, errno);
+}
+
+/* Connected, or with something to say once it is. */
+static bool is_pending(const struct connection *connection)
+{
+	char byte;
+
+	return connection->open ||
+	       recv(connection->inside.watch.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+bool connection_pending(void)
+{
+	for (const struct connection *one = all; one != NULL; one = one->next)
+		if (is_pending(one))
+			return true;
+	return false;
 }
 
 void connection_end_all(void)

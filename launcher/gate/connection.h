@@ -39,10 +39,14 @@ void connection_accept(int fd);
 /* A new one; -1: that side comes later. NULL: no memory, and the descriptors stay. */
 struct connection *connection_new(int inside_fd, int outside_fd);
 void connection_opened(struct connection *connection, int fd, const struct gate_address *dialled);
+/* connection_judge.c: GATE_OPEN, or why it is refused. */
+enum gate_why connection_judge(struct connection *connection);
 /* The socket inside, which is connected now: what connection_opened() is for the outside. */
 void connection_published(struct connection *connection, int fd);
 /* Both ends are reset; why and errnum are told. */
 void connection_fail(struct connection *connection, enum gate_why why, int errnum);
+/* Whether any has bytes of the program's to deliver, or could have. */
+bool connection_pending(void);
 void connection_end_all(void);
 
 size_t connection_count(void);

@@ -12,6 +12,7 @@
 #include "acceptor.h"
 #include "attempts.h"
 #include "confine.h"
+#include "connection.h"
 #include "dial.h"
 #include "hosts.h"
 #include "listen.h"
@@ -30,6 +31,7 @@ union message {
 	struct gate_rules rules;
 	struct gate_pins pins;
 	struct gate_sockets sockets;
+	struct gate_drain drain;
 	char bytes[GATE_MESSAGE_BYTES];
 };
 
@@ -39,7 +41,8 @@ union rights {
 };
 
 static struct watch control = {.fd = -1};
-static bool is_set_up, has_ended;
+static bool is_set_up, has_ended, drains;
+static uint64_t drained_ms; /* then it ends in any case */
 
 /* Receives one message. Its length, 0 at the end of file, -1. */
 static ssize_t receive(union message *message, int fds[GATE_BATCH_SOCKETS], size_t *ret_count,
@@ -145,10 +148,11 @@ static int take(const union message *message, size_t len, const int *fds, size_t
 		[GATE_SOCKETS] = sizeof(struct gate_sockets),
 		[GATE_START] = sizeof(struct gate_head),
 		[GATE_END] = sizeof(struct gate_head),
+		[GATE_DRAIN] = sizeof(struct gate_drain),
 	};
 	uint32_t type = message->head.type;
 
-	if (len < sizeof(message->head) || type == 0 || type > GATE_END || len != sizes[type] ||
+	if (len < sizeof(message->head) || type == 0 || type > GATE_DRAIN || len != sizes[type] ||
 	    message->head.size != len)
 		return policy_fault(failed, 0, 0, "a message of type %u and %zu bytes", type, len);
 	switch (type) {
@@ -227,8 +231,14 @@ static void on_control(struct watch *watch, uint32_t events)
 		tell_more();
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) == 0)
 		return;
+	ssize_t len;
+	while ((len = receive(&message, fds, &count, MSG_DONTWAIT)) == sizeof(message.drain) &&
+	       message.head.type == GATE_DRAIN) {
+		drains = true;
+		drained_ms = loop_now_ms() + message.drain.most_ms;
+	}
 	/* END, the end of file, or something that nobody sends: in each case it is over. */
-	if (receive(&message, fds, &count, MSG_DONTWAIT) >= 0 || errno != EAGAIN)
+	if (len >= 0 || errno != EAGAIN)
 		has_ended = true;
 }
 
@@ -239,7 +249,21 @@ int control_watch(void)
 	return loop_watch(&control, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
 }
 
+int control_wait_ms(int most_ms)
+{
+	if (!drains)
+		return most_ms;
+	if (!connection_pending())
+		return 0;
+	uint64_t now = loop_now_ms();
+	int left = now < drained_ms ? (int)(drained_ms - now) : 0;
+	return most_ms < 0 || left < most_ms ? left : most_ms;
+}
+
 bool control_ended(void)
 {
-	return has_ended;
+	/* a turn without events: nothing that is still to be accepted either */
+	bool done = drains && !loop_was_busy() && !connection_pending();
+
+	return has_ended || done || (drains && loop_now_ms() >= drained_ms);
 }

@@ -25,6 +25,7 @@ static struct queue queues[TIMER_KINDS];
 static struct task *tasks, **tasks_last = &tasks;
 static struct epoll_event events_now[EVENTS];
 static int events_count;
+static bool was_busy;
 /* To be freed: a list threaded through the memory itself. */
 static void *garbage;
 
@@ -197,6 +198,11 @@ static int next_wait(int extra_ms)
 	return wait;
 }
 
+bool loop_was_busy(void)
+{
+	return was_busy || tasks != NULL;
+}
+
 int loop_turn(int extra_ms)
 {
 	int count = epoll_wait(epoll_fd, events_now, EVENTS, next_wait(extra_ms));
@@ -211,6 +217,7 @@ int loop_turn(int extra_ms)
 		if (watch != NULL)
 			watch->ready(watch, events_now[i].events);
 	}
+	was_busy = events_count > 0;
 	run_tasks();
 	run_timers();
 	events_count = 0;

@@ -56,6 +56,8 @@ void loop_free(void *memory);
 
 /* One turn. `extra_ms`: -1, or the longest wait. */
 int loop_turn(int extra_ms);
+/* The last one had events, or left something to do. */
+bool loop_was_busy(void);
 
 uint64_t loop_now_ms(void); /* CLOCK_MONOTONIC, of this turn */
 uint64_t clock_us(void);    /* CLOCK_MONOTONIC, now */

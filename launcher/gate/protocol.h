@@ -53,6 +53,7 @@ enum gate_type {
 	GATE_SOCKETS,
 	GATE_START,
 	GATE_END,
+	GATE_DRAIN,
 	/* up */
 	GATE_READY = 101,
 	GATE_FAILED,
@@ -67,6 +68,12 @@ enum gate_type {
 struct gate_head {
 	uint32_t type; /* enum gate_type; START, END, READY, DONE are only this */
 	uint32_t size; /* of the whole message */
+};
+
+/* The program is over: what it sent last is delivered, for so long at most, then as END. */
+struct gate_drain {
+	struct gate_head head;
+	uint32_t most_ms;
 };
 
 struct gate_setup {

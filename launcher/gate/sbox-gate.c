@@ -35,7 +35,7 @@ int main(void)
 	if (confine_begin() != 0 || !control_prepare() || control_watch() != 0)
 		return 1;
 	while (!control_ended()) {
-		if (loop_turn(resolve_sleep_ms()) != 0)
+		if (loop_turn(control_wait_ms(resolve_sleep_ms())) != 0)
 			return 1;
 		resolve_due();
 	}

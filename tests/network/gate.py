@@ -112,6 +112,32 @@ def last_bytes_arrive(t):
     t.equal(connections(run)[0]["sent"] > 2000000, True)
 
 
+LAST = """import socket, sys
+print('up', flush=True)
+where = socket.gethostbyname(sys.argv[1])
+print('asked', flush=True); sys.stdin.read(1)
+s = socket.create_connection((where, 80), 20)
+s.sendall(b'POST /last HTTP/1.1\\r\\nContent-Length: 20000\\r\\n\\r\\n' + b'x' * 20000)
+"""
+
+
+@test()
+def last_bytes_of_a_connection_that_the_gate_has_not_seen_yet(t):
+    lab = Lab(t)
+    child = start(t, lab, PYTHON, "-c", LAST, NAME)
+    t.equal(child.stdout.readline(), b"asked\n")
+    gate, program = gate_of(child), descendants(child.pid)[-1]
+    os.kill(gate, signal.SIGSTOP)
+    child.stdin.write(b"x")
+    child.stdin.flush()
+    t.check(sboxtest.wait_until(lambda: not sboxtest.is_alive(program), 10), "the program is over")
+    time.sleep(0.2)
+    os.kill(gate, signal.SIGCONT)
+    run = end(t, child)
+    t.equal([e["got"] for e in lab.events(path="/last")], [20000], network(run))
+    t.equal(connections(run)[0]["ended"], "finished")
+
+
 @test()
 def name_servers_that_fail(t):
     """Silent, lying, gone: the program gets an error in bounded time and nothing hangs."""
