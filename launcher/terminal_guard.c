@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -44,17 +45,35 @@ static void guard(int terminal_fd, int pipe_fd)
 	_exit(0);
 }
 
+/* Until it has its own session, whoever kills sbox's group kills the guard as well. Then it closes
+ * all that it does not need, the only other end of this pipe too. */
+static void wait_for_session(const int ends[2])
+{
+	char byte;
+
+	close(ends[1]);
+	while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	close(ends[0]);
+}
+
 int terminal_guard_start(struct terminal *terminal, struct error *err)
 {
-	int ends[2];
+	int ends[2], ready[2];
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return error_sys(err, "cannot make a pipe");
+	if (pipe2(ready, O_CLOEXEC) != 0) {
+		close(ends[0]);
+		close(ends[1]);
+		return error_sys(err, "cannot make a pipe");
+	}
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(ends[1]);
 		guard(terminal->fd, ends[0]);
 	}
+	wait_for_session(ready);
 	close(ends[0]);
 	if (pid < 0) {
 		close(ends[1]);

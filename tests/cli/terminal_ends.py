@@ -40,6 +40,19 @@ def the_callers_terminal_is_as_before(t, case):
     t.sbox("true")  # removes what a killed sbox has left in the store
 
 
+@test()
+def the_guard_is_out_of_the_group_before_the_terminal_is_raw(t):
+    """The group is killed at once, on a machine that is slow to start the guard."""
+    slow = ["strace", "-f", "-o", "/dev/null", "-e", "trace=setsid", "-e", "inject=setsid:delay_enter=300000"]
+    tty = Terminal(t, [*slow, *t.command(["cat"], opts=QUIET)])
+    tty.until(tty.is_raw, "raw while it runs")
+    os.killpg(tty.pid, signal.SIGKILL)
+    tty.wait()
+    tty.as_before()
+    wait_until(lambda: not descendants(os.getpid()), 10)
+    t.sbox("true")
+
+
 @test(cases=["bash", "dash"])
 def killed_under_a_shell(t, case):
     """The shell takes the terminal at the same time: it must not be disturbed."""
