@@ -134,7 +134,7 @@ void loop_fault(struct loop *loop)
 	if (run->terminal.is_on)
 		/* which comes after the terminal was sent */
 		loop_control(loop);
-	if (run->terminal.is_on && !loop->program_gone)
+	if (run->terminal.is_on)
 		terminal_begin(loop);
 }
 

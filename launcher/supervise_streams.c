@@ -127,6 +127,9 @@ void streams_flush(struct loop *loop)
 {
 	struct run *run = loop->run;
 
+	/* one that ended before its terminal was begun with */
+	if (run->terminal.screen != NULL)
+		run->terminal.screen->paused = false;
 	drain(run, &run->out);
 	drain(run, &run->err);
 	if (run->terminal.is_on)

@@ -176,10 +176,13 @@ void terminal_begin(struct loop *loop)
 {
 	struct terminal *terminal = &loop->run->terminal;
 
-	if (terminal->has_begun)
+	if (terminal->has_begun || terminal->master_fd < 0)
 		return;
 	terminal->has_begun = true;
-	if (terminal->begins_in_front && terminal->master_fd >= 0)
+	/* The program may have written long before pid 1 told that it was executed; whoever answers
+	 * what is shown finds the terminal raw. */
+	terminal->screen->paused = false;
+	if (terminal->begins_in_front && !loop->program_gone)
 		go_on(loop, true);
 }
 

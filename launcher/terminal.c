@@ -176,6 +176,7 @@ static int open_screen(struct run *run, struct error *err)
 	if (relay_init(terminal->screen, from_fd, to_fd, false, keep, err) != 0)
 		return -1;
 	relay_narrow(terminal->screen);
+	terminal->screen->paused = true;
 	if (standard)
 		time_stream(run, &terminal->screen->capture, stream);
 	else

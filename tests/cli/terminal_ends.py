@@ -53,6 +53,18 @@ def the_guard_is_out_of_the_group_before_the_terminal_is_raw(t):
     t.sbox("true")
 
 
+@test()
+def nothing_is_shown_before_the_terminal_is_raw(t):
+    """Whoever answers what is shown would be echoed, and cut at a line's length. Pid 1 is slow to tell that it began."""
+    slow = ["strace", "-f", "-o", "/dev/null", "-e", "trace=close_range", "-e", "inject=close_range:delay_enter=400000"]
+    tty = Terminal(t, [*slow, *t.command(["sh", "-c", "echo GO; exec cat"], opts=QUIET)])
+    tty.expect("GO")
+    t.check(tty.is_raw(), "raw when the first is shown")
+    tty.send("\x04")
+    t.equal(tty.wait(), 0)
+    tty.as_before()
+
+
 @test(cases=["bash", "dash"])
 def killed_under_a_shell(t, case):
     """The shell takes the terminal at the same time: it must not be disturbed."""
