@@ -66,6 +66,18 @@ static inline char *fuzz_piece(struct fuzz_input *input, int mark, size_t *ret_l
 	return piece;
 }
 
+/* A copy of just its size, so that reading behind it is seen. */
+static inline void *fuzz_copy(const void *bytes, size_t len)
+{
+	void *copy = calloc(1, len > 0 ? len : 1);
+
+	if (copy == NULL)
+		abort();
+	if (len > 0)
+		memcpy(copy, bytes, len);
+	return copy;
+}
+
 /* All that is left, as a string: it ends at the first NUL. */
 static inline char *fuzz_rest(struct fuzz_input *input)
 {

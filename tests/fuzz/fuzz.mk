@@ -8,6 +8,7 @@ fuzz_targets := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 fuzz_seeds   := $(BUILD)/tests/fuzz/seeds/made
 FUZZER       ?=
 fuzz_main    := $(if $(FUZZER),,tests/fuzz/replay.c)
+fuzz_arena   := $(BUILD)/tests/fuzz/arena_checked.o
 fuzz_gates   := $(filter $(BUILD)/tests/fuzz/fuzz_gate_%,$(fuzz_targets))
 
 # What sbox-audit and sbox-explain are made of, beside their mains.
@@ -17,10 +18,10 @@ $(BUILD)/libreader.a: $(call obj,$(filter-out audit/sbox-audit.c,$(tool_src)) \
 	$(call say,archive)$(AR) rcs $@ $^
 
 $(fuzz_targets): $(BUILD)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c tests/fuzz/fuzz.h \
-		$(BUILD)/libreader.a $(BUILD)/libsbox.a
+		$(fuzz_arena) $(BUILD)/libreader.a $(BUILD)/libsbox.a
 	@mkdir -p $(@D)
 	$(call say,fuzz   )$(CC) $(CPPFLAGS) -Itests/fuzz $(CFLAGS) $(DEPFILE) -pie $(SAN) $(FUZZER) -o $@ \
-		$< $(fuzz_main) $(fuzz_archives) $(BUILD)/libreader.a $(BUILD)/libsbox.a \
+		$< $(fuzz_main) $(fuzz_arena) $(fuzz_archives) $(BUILD)/libreader.a $(BUILD)/libsbox.a \
 		$(LAUNCHER_LIBS) $(fuzz_libs) -ljansson -lm
 
 $(fuzz_gates): private fuzz_archives := $(BUILD)/libgate.a

@@ -68,6 +68,18 @@ static void check_redacted(const char *text)
 	arena_free(&arena);
 }
 
+/* What is cut is still UTF-8 when it was before. */
+static void check_cut(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (!utf8_valid(text, len))
+		return;
+	for (size_t room = len < 64 ? 0 : len - 64; room < len; room++)
+		REQUIRE(whole_characters(text, room) <= room &&
+			utf8_valid(text, whole_characters(text, room)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct fuzz_input input = {bytes, bytes + len};
@@ -81,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	free(seen);
 	char *text = fuzz_rest(&input);
 	check_redacted(text);
+	check_cut(text);
 	free(text);
 	return 0;
 }

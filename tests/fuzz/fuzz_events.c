@@ -80,6 +80,31 @@ static void set_up(void)
 	gate->attempts = arena_alloc(&arena, GATE_ATTEMPTS_KEPT * sizeof(*gate->attempts));
 }
 
+static void check_ends(const char *text)
+{
+	REQUIRE(memchr(text, '\0', RULE_NAME_BYTES) != NULL);
+}
+
+/* What is kept ends, and is as much as there is room for. */
+static void check_kept(const struct gate *gate)
+{
+	REQUIRE(gate->name_count <= GATE_NAMES_KEPT);
+	REQUIRE(gate->connection_count <= GATE_CONNECTIONS_KEPT);
+	REQUIRE(gate->tally_count <= GATE_TALLIES_KEPT);
+	REQUIRE(gate->attempt_count <= GATE_ATTEMPTS_KEPT);
+	REQUIRE(gate->open <= gate->connection_count);
+	for (size_t i = 0; i < gate->name_count; i++)
+		check_ends(gate->names[i].name);
+	for (size_t i = 0; i < gate->connection_count; i++) {
+		check_ends(gate->connections[i].name);
+		check_ends(gate->connections[i].server_name);
+	}
+	for (size_t i = 0; i < gate->tally_count; i++)
+		check_ends(gate->tallies[i].name);
+	for (size_t i = 0; i < gate->attempt_count; i++)
+		check_ends(gate->attempts[i].name);
+}
+
 /* The record is JSON, whatever was told. */
 static void check_record(bool may_say_null)
 {
@@ -109,9 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	set_up();
 	while (fuzz_left(&input) > 0)
 		feed(&input);
-	REQUIRE(run.gate.name_count <= GATE_NAMES_KEPT);
-	REQUIRE(run.gate.connection_count <= GATE_CONNECTIONS_KEPT);
-	REQUIRE(run.gate.open <= run.gate.connection_count);
+	check_kept(&run.gate);
 	/* a name may be "(null)": only what was never told is nothing's name */
 	check_record(len > 0 && memchr(bytes, '(', len) != NULL);
 	arena_free(&arena);

@@ -29,6 +29,18 @@ static size_t count_lines(const char *text)
 	return lines;
 }
 
+/* Each line that would permit something is there, whole. */
+static void check_there(const struct explain *explain, const char *after)
+{
+	for (size_t i = 0; i < explain->change_count; i++) {
+		const char *value = explain->changes[i].value, *at = after;
+
+		while ((at = strstr(at, value)) != NULL && at[strlen(value)] != '\n')
+			at++;
+		REQUIRE(at != NULL);
+	}
+}
+
 static void check_edit(struct explain *explain, const char *before)
 {
 	const char *after =
@@ -38,6 +50,7 @@ static void check_edit(struct explain *explain, const char *before)
 	REQUIRE(count_lines(after) <= count_lines(before) + 1 + 3 * explain->change_count);
 	for (size_t i = 0; i < explain->change_count; i++)
 		REQUIRE(strpbrk(explain->changes[i].value, "\n\r") == NULL);
+	check_there(explain, after);
 	const char *again =
 		explain_edit(explain->arena, after, explain->changes, explain->change_count);
 	REQUIRE(count_lines(again) <= count_lines(after) + 1 + explain->change_count);

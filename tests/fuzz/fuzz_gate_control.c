@@ -26,6 +26,10 @@ static void check_policy(void)
 
 		REQUIRE(rule->kind >= RULE_EXACT && rule->kind <= RULE_HOST);
 		REQUIRE(rule->action == RULE_ALLOW || rule->action == RULE_DENY);
+		REQUIRE(rule->port_low > 0 && rule->port_low <= rule->port_high);
+		/* all of a top-level domain is no rule */
+		REQUIRE(rule->kind != RULE_BELOW || rule->action == RULE_DENY ||
+			strchr(rule->name, '.') != NULL);
 		if (rule->kind == RULE_EXACT || rule->kind == RULE_BELOW)
 			REQUIRE(rule_clean_name(rule->name, strlen(rule->name), again));
 		else if (rule->kind == RULE_NET)

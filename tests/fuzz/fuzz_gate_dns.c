@@ -2,7 +2,8 @@
 /*
  * The sandbox's own name server: any message in; what comes out is one answer to it, small, in
  * order, and with an address only for a name that is allowed. The first byte says what the name
- * servers outside would know.
+ * servers outside would know; with 0x80 in it the next is the type, and then the name follows as
+ * text, from which a message is made here: so that what is a name stays one under mutation.
  */
 #include "fuzz.h"
 
@@ -30,6 +31,14 @@ bool fuzz_resolve_ask(struct name *name, struct name_wait *wait)
 static const uint8_t *question;
 static size_t question_len;
 
+/* By its labels, from the right: the last one is localhost. */
+static bool ends_in_localhost(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return strcmp(dot != NULL ? dot + 1 : name, "localhost") == 0;
+}
+
 static bool may_have_address(const char *name)
 {
 	char clean[RULE_NAME_BYTES];
@@ -37,7 +46,7 @@ static bool may_have_address(const char *name)
 	if (!rule_clean_name(name, strlen(name), clean))
 		return false;
 	const struct rule *rule = rule_for_name(policy.rules, policy.rule_count, clean, 0);
-	return is_localhost(clean) || (rule != NULL && rule->action == RULE_ALLOW);
+	return ends_in_localhost(clean) || (rule != NULL && rule->action == RULE_ALLOW);
 }
 
 static void check_answer(const void *back, const uint8_t *bytes, size_t len)
@@ -60,6 +69,31 @@ static void check_answer(const void *back, const uint8_t *bytes, size_t len)
 	REQUIRE(ns_parserr(&message, ns_s_an, 0, &record) == 0);
 	REQUIRE(may_have_address(ns_rr_name(record)));
 	REQUIRE(ns_rr_rdlen(record) == (ns_rr_type(record) == ns_t_a ? 4 : 16));
+}
+
+enum { AS_TEXT = 0x80 };
+
+/* A question for the name, whose labels end at dots. */
+static size_t compose(struct fuzz_input *input, uint8_t message[MESSAGE_BYTES])
+{
+	static const uint8_t head[NS_HFIXEDSZ] = {0x12, 0x34, 1, 0, 0, 1};
+	uint8_t type = fuzz_byte(input);
+	size_t used = sizeof(head);
+
+	memcpy(message, head, sizeof(head));
+	while (fuzz_left(input) > 0) {
+		size_t len = 0;
+		char *label = fuzz_piece(input, '.', &len);
+
+		if (len > 0 && len < 64 && used + len + 6 < MESSAGE_BYTES) {
+			message[used++] = (uint8_t)len;
+			memcpy(message + used, label, len);
+			used += len;
+		}
+		free(label);
+	}
+	memcpy(message + used, (uint8_t[]){0, 0, type, 0, 1}, 5);
+	return used + 5;
 }
 
 static void add_rule(const char *name, int action, int kind)
@@ -92,13 +126,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
 	set_up();
 	knows = fuzz_byte(&input);
-	question = input.at;
-	question_len = fuzz_left(&input);
+	uint8_t *made = malloc(MESSAGE_BYTES);
+	question_len = (knows & AS_TEXT) != 0 ? compose(&input, made) : fuzz_left(&input);
+	question = fuzz_copy((knows & AS_TEXT) != 0 ? made : input.at, question_len);
+	free(made);
 	answers = 0;
 	told_later = NULL;
 	answer(question, question_len, check_answer, "back", 5);
 	if (told_later != NULL)
 		told_later->told(told_later, asked_for);
 	REQUIRE(answers == 1);
+	free((void *)question);
 	return 0;
 }

@@ -16,6 +16,17 @@ struct stream {
 	bool refused;
 };
 
+/* What passes was asked of the one that was connected to, or of nobody. */
+static void check_name(const struct inspect *state)
+{
+	char clean[RULE_NAME_BYTES];
+	size_t len = strlen(state->server_name);
+
+	if (state->name != NULL && len > 0)
+		REQUIRE(rule_clean_name(state->server_name, len, clean) &&
+			strcmp(clean, state->name) == 0);
+}
+
 /* As connection.c does: what may pass goes, what is left is looked at again. False: it waits. */
 static bool look(struct stream *stream, const uint8_t *bytes)
 {
@@ -48,6 +59,7 @@ static bool look(struct stream *stream, const uint8_t *bytes)
 		return false;
 	}
 	REQUIRE(verdict.pass > 0);
+	check_name(&stream->state);
 	stream->owed = verdict.pass;
 	return true;
 }

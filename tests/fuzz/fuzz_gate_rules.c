@@ -26,6 +26,16 @@ static bool is_clean(const char *name)
 	return rule_clean_name(name, strlen(name), again) && strcmp(name, again) == 0;
 }
 
+/* The address has no bit beyond those of its network. */
+static void check_bits(const struct rule *rule)
+{
+	unsigned most = rule->address.family == AF_INET ? 32 : 128;
+
+	REQUIRE(rule->bits <= most);
+	for (unsigned bit = rule->bits; bit < most; bit++)
+		REQUIRE((rule->address.bytes[bit / 8] >> (7 - bit % 8) & 1) == 0);
+}
+
 static void check_rule(const struct rule *rule)
 {
 	bool named = rule->kind == RULE_EXACT || rule->kind == RULE_BELOW;
@@ -36,7 +46,7 @@ static void check_rule(const struct rule *rule)
 	REQUIRE(!named || rule->idna || is_clean(rule->name));
 	if (rule->kind != RULE_NET)
 		return;
-	REQUIRE(rule->bits <= (rule->address.family == AF_INET ? 32 : 128));
+	check_bits(rule);
 	REQUIRE(rule_net_holds(&rule->address, rule->bits, &rule->address));
 	if (rule->action == RULE_ALLOW)
 		REQUIRE(rule->bits > 0 && address_class(&rule->address) != GATE_LOOPBACK);
@@ -89,6 +99,8 @@ static void read_line(const char *line)
 				      : rule_parse_deny(line + 1, rule, fault);
 		if (good)
 			check_rule(&rules[rule_count++]);
+		if (good && line[0] == 'a')
+			REQUIRE(strtoull(strrchr(line, ':') + 1, NULL, 10) == rule->port_low);
 	} else if (line[0] == 'p') {
 		good = rule_parse_pin(line + 1, &pins[pin_count], fault);
 		pin_count += good;

@@ -102,6 +102,29 @@ static void check_error(const struct error *err)
 		REQUIRE((unsigned char)*at >= ' ' && *at != 0x7f);
 }
 
+/* Absolute, and each part of it is a name: links make "." and ".." lie. */
+static void check_path(const char *path)
+{
+	REQUIRE(path[0] == '/');
+	while (strcmp(path, "/") != 0 && *path == '/') {
+		size_t part = strcspn(++path, "/");
+
+		REQUIRE(part > 0 && strspn(path, ".") < (part < 3 ? part : part + 1));
+		path += part;
+	}
+}
+
+static void check_paths(const struct profile *profile)
+{
+	for (size_t key = 0; key < KEY_MAX; key++) {
+		const void *field = (const char *)profile + key_table[key].offset;
+		const struct path_list *list = field;
+
+		for (size_t i = 0; key_table[key].type == KEY_PATHS && i < list->count; i++)
+			check_path(list->items[i].path);
+	}
+}
+
 static void use_dump(const char *dump)
 {
 	for (size_t i = 0; i < file_count; i++)
@@ -125,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	    0) {
 		char *dump = profile_dump(&arena, &profile);
 
+		check_paths(&profile);
 		use_dump(dump);
 		if (profile_load(&arena, &context, "/profiles/0", NULL, 0, &again, NULL, &err) !=
 		    0) {

@@ -6,6 +6,17 @@
 
 #include "judge_exec.c"
 
+/* The kernel takes it from the first line, where a blank or that line's end follows it. */
+static void check_script(const char *bytes, size_t len, const char *path)
+{
+	const char *line_end = memchr(bytes, '\n', len);
+	const char *at = memmem(bytes, len, path, strlen(path));
+
+	REQUIRE(strpbrk(path, " \t\n") == NULL && strlen(path) < START_MAX);
+	REQUIRE(at != NULL && (line_end == NULL || at < line_end));
+	REQUIRE(at + strlen(path) < bytes + (len < START_MAX ? len : START_MAX));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	char path[PATH_MAX];
@@ -17,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		REQUIRE(memchr(path, '\0', sizeof(path)) != NULL);
 		REQUIRE(path[0] == '/');
 		if (bytes[0] == '#')
-			REQUIRE(strpbrk(path, " \t\n") == NULL && strlen(path) < START_MAX);
+			check_script((const char *)bytes, len, path);
 	}
 	close(fd);
 	return 0;
