@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "cmd_read.h"
+#include "fuzz_mend.h"
 #include "utf8.h"
 
 static const struct {
@@ -71,6 +72,11 @@ static int run_verb(size_t verb, int out)
 	close(saved[0]);
 	close(saved[1]);
 	return rc;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t len, size_t most, unsigned int seed)
+{
+	return mend_mutate(bytes, len, most, seed >> 8, 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

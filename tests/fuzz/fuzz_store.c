@@ -6,6 +6,8 @@
  */
 #include "fuzz_store.h"
 
+#include "fuzz_mend.h"
+
 static char *read_log(size_t *ret_len)
 {
 	char path[128];
@@ -52,7 +54,22 @@ static void check_end(const char *text, size_t len, bool believed, uint64_t *ret
 	sha256_hex_of(above, (size_t)(line - above), hash);
 	REQUIRE(store_line_parse(above, (size_t)(line - above), &before));
 	REQUIRE(memcmp(hash, last.prev, 64) == 0);
+	/* nor is one what a power cut left zeros in */
+	for (const char *at = above; at + 1 < line; at++)
+		REQUIRE((unsigned char)*at >= ' ');
 	REQUIRE(last.seq > before.seq);
+}
+
+/* The number of a line is the one that is written there. */
+static void check_seq(const struct store_line *line, const char *text, size_t len)
+{
+	const char *at = memmem(text, len, "\"seq\":", 6);
+	unsigned __int128 plain = 0;
+
+	REQUIRE(at != NULL);
+	for (at += 6; *at >= '0' && *at <= '9' && plain >> 100 == 0; at++)
+		plain = plain * 10 + (unsigned)(*at - '0');
+	REQUIRE(plain == line->seq);
 }
 
 static void check_parsers(const uint8_t *bytes, size_t len)
@@ -60,13 +77,14 @@ static void check_parsers(const uint8_t *bytes, size_t len)
 	struct store_tail head;
 	struct store_key key;
 	struct store_line line;
-	char *copy = malloc(len + 1);
+	char *copy = fuzz_copy(bytes, len);
 
-	memcpy(copy, bytes, len);
 	store_head_parse(copy, len, &head);
 	store_key_parse(copy, len, &key);
-	if (store_line_parse(copy, len, &line))
+	if (store_line_parse(copy, len, &line)) {
 		REQUIRE(line.body > copy && line.body < copy + len);
+		check_seq(&line, copy, len);
+	}
 	free(copy);
 }
 
@@ -79,6 +97,11 @@ static bool append(struct store *store)
 		return true;
 	REQUIRE(err.text[0] != '\0');
 	return false;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t len, size_t most, unsigned int seed)
+{
+	return mend_mutate(bytes, len, most, seed >> 8, 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
