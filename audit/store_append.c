@@ -60,7 +60,7 @@ int store_line_append(struct store *store, struct store_tail *tail, const char *
 	struct store_tail next = *tail;
 	size_t len;
 
-	if (tail->seq >= STORE_SEQ_MAX)
+	if (tail->seq >= STORE_SEQ_MAX || tail->key.sealed >= STORE_SEQ_MAX)
 		return error_set(
 			err, ERROR_AUDIT,
 			"audit store %s/log.jsonl: its last record has the last number that "

@@ -44,7 +44,8 @@ bool store_head_parse(const char *text, size_t len, struct store_tail *ret)
 		   "{\"seq\":%20llu,\"hash\":\"%64[0-9a-f]\",\"bytes\":%20llu,\"first\":%20llu,"
 		   "\"since\":%20llu,\"sealed\":%20llu",
 		   &seq, tail.hash, &bytes, &first, &since, &sealed) != 6 ||
-	    strlen(tail.hash) != sizeof(tail.hash) - 1)
+	    strlen(tail.hash) != sizeof(tail.hash) - 1 || seq > STORE_SEQ_MAX ||
+	    sealed > STORE_SEQ_MAX)
 		return false;
 	tail.seq = seq;
 	tail.bytes = bytes;

@@ -53,8 +53,8 @@ struct store_key {
 	uint8_t key[SHA256_BYTES];
 };
 
-/* The last number that a record can have: a reader of JSON may know no larger one. A log that
- * claims to be there was not written by this. */
+/* The last number that a record can have, also among those with a MAC: a reader of JSON may know no
+ * larger one. A log that claims to be there was not written by this. */
 #define STORE_SEQ_MAX ((uint64_t)INT64_MAX)
 
 /* Where the log ends: what the head file says, and what the next record builds on. */

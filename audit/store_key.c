@@ -99,7 +99,7 @@ bool store_key_parse(const char *text, size_t len, struct store_key *ret)
 	copy[KEY_SIZE] = '\0';
 	if (sscanf(copy, "{\"every\":%20llu,\"sealed\":%20llu,\"key\":\"%64[0-9a-f]\"", &every,
 		   &sealed, hex) != 3 ||
-	    every == 0 || !store_key_from_hex(hex, key.key))
+	    every == 0 || sealed > STORE_SEQ_MAX || !store_key_from_hex(hex, key.key))
 		return false;
 	key.every = every;
 	key.sealed = sealed;

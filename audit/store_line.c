@@ -118,7 +118,7 @@ bool store_line_parse(const char *line, size_t len, struct store_line *ret)
 		return false;
 	if (take(&at, end, "\"sealed\":")) {
 		if (!take_number(&at, end, &parsed.sealed) || parsed.sealed == 0 ||
-		    !take(&at, end, ","))
+		    parsed.sealed > STORE_SEQ_MAX || !take(&at, end, ","))
 			return false;
 		parsed.covered = at;
 		if (!take(&at, end, "\"mac\":\"") || !take_hash(&at, end, &parsed.mac))

@@ -5,7 +5,8 @@
 /*
  * A store's lines hold each other's hashes, and its small files a check over themselves: a change
  * alone never gets past those. So of what libFuzzer makes some is mended: the chain, what the head
- * says of the log, the checks, each or not. `skip` bytes stand before the store.
+ * says of the log, the checks, each or not; and now and then a number is one at a border. `skip`
+ * bytes stand before the store.
  */
 #include "fuzz.h"
 
@@ -15,7 +16,7 @@
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t len, size_t most) __attribute__((weak));
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t len, size_t most, unsigned int seed);
 
-enum { MEND_CHAIN = 1, MEND_HEAD = 2, MEND_CHECKS = 4 };
+enum { MEND_CHAIN = 1, MEND_HEAD = 2, MEND_CHECKS = 4, MEND_NUMBER = 8 };
 
 struct mend_part {
 	char *at, *end;
@@ -45,6 +46,34 @@ static inline char *mend_member(struct mend_part part, const char *name, const c
 		return NULL;
 	memcpy(at + strlen(name), text, len);
 	return at;
+}
+
+/* One of the numbers becomes one at a border, where that has room: lines may have zeros before one,
+ * head and key have blanks. */
+static inline void mend_number(struct mend_part part, unsigned which, int filler)
+{
+	static const char *const names[] = {
+		"\"seq\":", "\"bytes\":", "\"first\":", "\"sealed\":", "\"every\":"};
+	static const char *const borders[] = {"0",
+					      "1",
+					      "1000001",
+					      "9223372036854775807",
+					      "18446744073709551615",
+					      "18446744073709551616",
+					      "18446744073709551617"};
+	const char *name = names[which % 5], *border = borders[which / 5 % 7];
+	char *at = mend_member(part, name, "", 0);
+
+	if (at == NULL)
+		return;
+	at += strlen(name);
+	size_t room = 0, len = strlen(border);
+	while (at + room < part.end && (at[room] == ' ' || (at[room] >= '0' && at[room] <= '9')))
+		room++;
+	if (room < len)
+		return;
+	memset(at, filler, room - len);
+	memcpy(at + room - len, border, len);
 }
 
 /* Each line's prev; the hash of the last line is left in `hash`. */
@@ -85,6 +114,10 @@ static inline size_t mend_mutate(uint8_t *bytes, size_t len, size_t most, unsign
 		return len;
 	struct mend_part rest = {(char *)bytes + skip, (char *)bytes + len};
 	struct mend_part log = mend_take(&rest), head = mend_take(&rest), key = mend_take(&rest);
+	if ((what & MEND_NUMBER) != 0) {
+		mend_number(log, what >> 4, '0');
+		mend_number((what & 0x10000) != 0 ? head : key, what >> 4, ' ');
+	}
 	mend_chain(log, (what & MEND_CHAIN) != 0, hash);
 	if ((what & MEND_HEAD) != 0 && hash[0] != '\0') {
 		snprintf(size, sizeof(size), "%20zu", (size_t)(log.end - log.at));
@@ -92,6 +125,7 @@ static inline size_t mend_mutate(uint8_t *bytes, size_t len, size_t most, unsign
 		mend_member(head, ",\"bytes\":", size, 20);
 	}
 	if ((what & MEND_CHECKS) != 0) {
+		mend_check(log); /* a head or a key alone */
 		mend_check(head);
 		mend_check(key);
 	}
