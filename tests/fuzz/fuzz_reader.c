@@ -34,6 +34,19 @@ static const struct {
 	{report_main, {"-o", "/dev/fd/1", NULL}},
 };
 
+/* A sanitizer's; not there without one. */
+void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
+
+/* What a verb prints goes elsewhere: what a sanitizer says of it stays here. */
+static void keep_reports(void)
+{
+	static bool is_kept;
+
+	if (!is_kept && __sanitizer_set_report_fd != NULL)
+		__sanitizer_set_report_fd((void *)(intptr_t)dup(2));
+	is_kept = true;
+}
+
 static void check_calm(int fd)
 {
 	struct stat st;
@@ -86,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	int out = memfd_create("out", MFD_CLOEXEC);
 
 	REQUIRE(out >= 0);
+	keep_reports();
 	fuzz_store_make(&input);
 	int rc = run_verb(verb, out);
 	REQUIRE(rc >= 0 && rc != EXIT_USAGE);

@@ -123,6 +123,12 @@ OPENED = b'{"type":"log.opened","time":"2026-11-29T22:18:55.1Z","file":"log.json
 CLOSED = b'{"type":"log.closed","time":"2026-11-29T22:18:55.1Z","next":"log.jsonl"}'
 TINY = b'{"type":"x"}'
 
+# A run with what its row in the index is made of, and no more: small, so that mutations meet it.
+SHORT_START = (b'{"type":"run.start","run":"%s","time":"2026-11-29T22:18:55.1Z","argv":["c"],"who":{"user":"%s","real_uid":1},'
+               b'"profile":{"name":"b"},"labels":{"k":"v"}}' % (RUN, b"a" * 40))
+SHORT_END = (b'{"type":"run.end","run":"%s","time":"2026-11-29T22:18:55.2Z","end":{"kind":"exited","code":0},"usage":{"wall_ns":1},'
+             b'"execs":[],"denials":[{"op":"read"}]}' % RUN)
+
 PLAIN = chain([START, CLEAN, HOSTILE, KILLED, START, SIGNALED])
 SEALED = chain([START, CLEAN, TINY, HOSTILE], key=bytes(range(32)))
 SMALL = chain([TINY, TINY, TINY])
@@ -136,7 +142,7 @@ STORES = [
     join(SMALL[0][:150], SMALL[1]), LATER, join(LATER, SMALL[1]), join(SEALED[0], SEALED[1], b"damaged key"),
     join(SEALED[0] + b"torn\n", SEALED[1], SEALED[2]),
     join(*chain([TINY] * 2, key=b"k" * 32)), join(chain([TINY] * 5, key=b"k" * 32)[0], *chain([TINY] * 2, key=b"k" * 32)[1:]),
-    SMALL[0].replace(b'"seq":3', b'"seq":18446744073709551614'), SMALL[0].replace(b'"seq":3', b'"seq":99999999999999999999'),
+    chain([TINY])[0].replace(b'"seq":1', b'"seq":18446744073709551615'), SMALL[0].replace(b'"seq":3', b'"seq":18446744073709551614'), SMALL[0].replace(b'"seq":3', b'"seq":99999999999999999999'),
     SEALED[0].replace(b'"sealed":4', b'"sealed":100000'), b"\n" * 300, b"a" * 70000, SMALL[0] + b"b" * 66000,
     *(chain([text])[0] for text in (EVENT, PRUNED, OPENED, CLOSED)), chain([b"{" + b'"a":' * 3 + b"}"])[0],
     checked(b'{"seq":%20d,"hash":"%s","bytes":%20d,"first":%20d,"since":%20d,"sealed":%20d' % (3, ZERO, 0, 0, 0, 0)), SEALED[1], SEALED[2],
@@ -145,7 +151,7 @@ VERBS = 16
 READER = [bytes([verb]) + store for verb in range(VERBS) for store in (
     join(*PLAIN[:2]), join(*SEALED), chain([EVENT, PRUNED, START, TINY, CLOSED])[0] + b"torn",
     SMALL[0].replace(b'"type":"x"', b'"type":"run.start","run":7,"argv":{},"who":[]'),
-    chain([START, CLEAN.replace(b'"exited"', b'"nothing"'), KILLED])[0])]
+    chain([START, CLEAN.replace(b'"exited"', b'"nothing"'), KILLED])[0], chain([SHORT_START, SHORT_END])[0])]
 
 SCANS = [
     b"{}", b" { } ", b'{"a":1}', b'{"a":{"b":[1,2,{"c":"}"}]},"d":"\\"","e":null}', b'{"a":"\\\\","b":"\\\\\\""}', b'{"a":1,"a":2}',
@@ -166,7 +172,7 @@ OPTIONS = [
     words(b"run", b"check"), words(b"check", b"agent"),
     words(b"--label", b"a=b", b"--label", b"c", b"x"), words(b"--label", b"=b", b"x"), words(b"--label"), words(b"--status-fd", b"3", b"x"),
     words(b"--status-fd", b"-1", b"x"),
-    words(b"--status-fd", b"99999999999999", b"x"), words(b"--status-fd", b"1x", b"x"),
+    words(b"--status-fd", b"99999999999999", b"x"), words(b"--status-fd", b"4294967295", b"x"), words(b"--status-fd", b"1x", b"x"),
     words(b"--json", b"--quiet", b"--strict", b"--store", b"/x", b"y"), words(b"--help"), words(b"--version"), words(b"--hlep"),
     words(b"--json=1", b"x"),
     words(b"--zzzzzzz"), words(b"-h"), words(b"-"), words(b"--"), words(b"--store", b""), words(b"--store="), words(b"audit", b"list"),
@@ -261,20 +267,24 @@ SEEDS = {
                   b"\0base64:x\0a\xff", b"\0\x80\0a\xff", b"\0" + b"k" * 5000 + b"\0" + b"v\n" * 5000],
 }
 
+# Characters at borders: of their lengths, and of the ranges that a terminal acts on.
+CHARACTERS = [chr(point).encode() for point in (0x80, 0x7ff, 0x800, 0xd7ff, 0xffff, 0x10000, 0x10ffff, 0x9f, 0x61c, 0x200e, 0x202e, 0x2066, 0xfeff, 0xfff9,
+    0xe0001, 0xe007f)]
 RECORD_WORDS = [b'"%s"' % word for word in sorted(set(re.findall(rb'"(\w+)":', START + KILLED + SIGNALED)))]
 WORDS = {
     "fuzz_profile": [*(b"\n[%s]\n" % s for s in sorted({s for s, _ in KEYS})), *(b"\n%s = " % k for _, k in KEYS), b"${cwd}", b"${home}", b"${user}",
-    b"${uid}", b"${0x", b"extends = ./1", PART, b"--set ", b"@default", b"@all", b" ; "],
+    b"${uid}", b"${0x", b"extends = ./1", PART, b"--set ", b"@default", b"@all", b" ; ", b"/./", b"/../", b"//", b" = /",
+    *(b"${0x%02x}" % byte for byte in b"$,;\\ "), b"${0x24}{"],
     "fuzz_value": [b"ms", b"18446744073709551615", b"9223372036854775807", b"all", b", ", b"today", b"2026-"],
     "fuzz_store": [PART, b'{"v":1,"seq":', b',"prev":"', b'"sealed":', b'"mac":"', b'"}\n', ZERO, b"18446744073709551615"],
     "fuzz_reader": [PART, *RECORD_WORDS, b'{"base64":"', b"run.start", b"run.end", b"\\u001b", b"\\u202e", RUN, b"null", b"[]", b"{}", b"-1", b"1e9",
-    b"18446744073709551615"],
+    b"18446744073709551615", *CHARACTERS],
     "fuzz_scan": [b'{"', b'":', b'\\"', b"\\\\", b"}", b"]", b'","'],
     "fuzz_options": [b"\0--" + o for o in (b"profile", b"set", b"label", b"store", b"status-fd", b"json", b"quiet", b"strict", b"help", b"version",
-    b"")],
+    b"")] + [b"4294967297", b"-1", b"=", b"\0"],
     "fuzz_proc": [PART, b" - cgroup2 ", b" - cgroup ", b"\\040", b"memory", b" /proc/", b"0::/", b") S "],
     "fuzz_program": [b"#!", b"\x7fELF\x02", b"\x03\0\0\0"],
-    "fuzz_arguments": [b"--token", b"sk-", b"_KEY=", b"\0\x01", b"\xff\xff"],
+    "fuzz_arguments": [b"--token", b"sk-", b"_KEY=", b"\0\x01", b"\xff\xff", *CHARACTERS],
     "fuzz_explain": [b'"permit":"[file] read = /', b'"permit":"', b'{"denials":[', PART, b"[file]\n", b"\\n"],
-    "fuzz_json": [b"base64:", b"\xff", b"\0", b"\xe2\x80\xae", b"\xed\xa0\x80"],
+    "fuzz_json": [b"base64:", b"\xff", b"\0", b"\xed\xa0\x80", *CHARACTERS],
 }

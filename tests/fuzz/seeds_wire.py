@@ -20,6 +20,7 @@ RULES = [
     *(b"x" + bytes(address) for address in ([0] * 15, [0] * 10 + [255, 255, 127, 0, 0], [0xfe, 0x80] + [0] * 13, [0x20, 2, 127, 0, 0, 1],
     [0, 0x64, 0xff, 0x9b] + [0] * 8 + [10, 0, 0], [169, 254, 169, 254], [0x64] * 4)),
     b"".join(b"aa%d.example:%d-%d\n" % (i, i * 200 + 1, i * 200 + 200) for i in range(39)), b"a192.0.2.1:" + b"9" * 30 + b"\n",
+    b"aexample.org:4294967296\n", b"l4294967296\n",
 ]
 
 # ---- DNS ----
@@ -110,6 +111,7 @@ HTTPS = [
     get(b"Host: a@example.org"), get(HOST, HOST), get(b"Host : x"), get(b" Host: x"), get(HOST, b" folded"), get(b"Host: x y"), get(b"Host: \xff"),
     get(HOST, b"Content-Length: 5") + b"hello",
     get(HOST, b"Content-Length: 5", b"Content-Length: 5"), get(HOST, b"Content-Length: x"), get(HOST, b"Content-Length: 9999999999999999999"),
+    *(get(HOST, b"Content-Length: " + n) for n in (b"999999999999999999", b"9223372036854775807", b"18446744073709551615")),
     get(HOST, b"Content-Length: 5, 5"), get(HOST, b"Transfer-Encoding: chunked") + b"5\r\nhello\r\n0\r\n\r\n",
     get(HOST, b"Transfer-Encoding: gzip, chunked"), get(HOST, b"Transfer-Encoding: gzip"),
     get(HOST, b"Transfer-Encoding: chunked", b"Content-Length: 5"), get(HOST, b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked"),
@@ -237,14 +239,25 @@ EVENTS = [
     b"\0") for n in range(3) for why in range(16)),
 ]
 
+# Names that fill their room but for the NUL, in the last place that there is, in messages as the gate sends them.
+FULL = b"n" * 255 + b"\0"
+EVENTS += [struct.pack(">H", len(text)) + text for text in (
+    struct.pack("<IIIIQQHBB", 103, 296, 255, 0, 1, 1, 1, 4, 0) + FULL + bytes(4),
+    struct.pack("<IIQIBBBBIIQQQQ", 104, 616, 1, 1, 6, 0, 2, 0, 0, 5, 1, 2, 3, 4) + bytes(40) + FULL * 2,
+    struct.pack("<IIIIBB6xQQQQ", 105, 336, 127, 1, 6, 0, 1, 1, 1, 1) + bytes(20) + FULL + bytes(4),
+    struct.pack("<IIIB3xQQ", 106, 312, 255, 6, 1, 1) + bytes(20) + FULL + bytes(4))]
+
 SEEDS = {
     "fuzz_gate_rules": RULES,
-    "fuzz_gate_dns": [bytes([knows]) + text for text in DNS for knows in ((0, 1, 2, 4) if text in DNS[3:6] else (0,))],
+    "fuzz_gate_dns": [bytes([knows]) + text for text in DNS for knows in ((0, 1, 2, 4) if text in DNS[3:6] else (0,))]
+        + [b"\x80" + bytes([kind]) + text for kind in (1, 28, 33) for text in (b"example.org", b"a.example.net", b"x.localhost", b"localhost",
+            b"no.example.net", b"_http._tcp.example.org", b"other.example", b"1.2.3.4")],
     "fuzz_gate_hello": HELLOS,
     "fuzz_gate_http": HTTPS,
     "fuzz_gate_inspect": STREAMS,
     "fuzz_gate_hosts": HOSTS,
-    "fuzz_gate_control": CONTROLS,
+    # what is cut off is zero again: a short input has its mutations where something stands
+    "fuzz_gate_control": CONTROLS + [text.rstrip(b"\0") for text in CONTROLS],
     "fuzz_events": EVENTS,
 }
 WORDS = {
@@ -253,10 +266,11 @@ WORDS = {
     "fuzz_gate_dns": [name(b"example.org"), name(b"a.example.net"), b"\xc0\x0c", b"\0\0\x29", b"\0\1\0\1", b"\0\x1c\0\1"],
     "fuzz_gate_hello": [b"\x16\3\1", b"\1\0", b"\0\0\0\x10\0\x0e\0\0\x0bexample.org", b"\3\3"],
     "fuzz_gate_http": [b"\r\n", b"\r\n\r\n", b"Host: ", b"Content-Length: ", b"Transfer-Encoding: chunked", b"HTTP/1.1", b"HTTP/2.0", b"http://",
-    b"Connection: upgrade", b"Upgrade: ", b"CONNECT ", b"0\r\n\r\n"],
+    b"Connection: upgrade", b"Upgrade: ", b"CONNECT ", b"0\r\n\r\n", b"\r\nHost:", b"\r\nHost: a.example", b"\r\nContent-Length: 5",
+    b"\r\nTransfer-Encoding: chunked", b"99999999"],
     "fuzz_gate_inspect": [b"\r\n", b"Host: example.org", b"GET / HTTP/1.1\r\n", b"Transfer-Encoding: chunked", b"Content-Length: ", CIPHERS,
     record(GOOD), b"\x16\3\1", b"SSH-"],
     "fuzz_gate_hosts": [b"192.0.2.1 ", b"::1 ", b"::ffff:", b"#", b"example."],
     "fuzz_gate_control": [struct.pack("<I", n) for n in range(1, 7)] + [rule(1, 1, b"example.org")[:40], b"example.org\0"],
-    "fuzz_events": [b"\xff\xff" + bytes([kind]) for kind in range(8)] + [struct.pack("<I", n) for n in range(101, 109)],
+    "fuzz_events": [b"\xff\xff" + bytes([kind]) for kind in range(8)] + [struct.pack("<I", n) for n in (*range(101, 109), 127, 128, 255, 256)],
 }
