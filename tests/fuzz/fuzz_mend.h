@@ -5,8 +5,8 @@
 /*
  * A store's lines hold each other's hashes, and its small files a check over themselves: a change
  * alone never gets past those. So of what libFuzzer makes some is mended: the chain, what the head
- * says of the log, the checks, each or not; and now and then a number is one at a border. `skip`
- * bytes stand before the store.
+ * says of the log, the checks, each or not; and now and then a number is one at a border, or
+ * a string gets long. `skip` bytes stand before the store.
  */
 #include "fuzz.h"
 
@@ -16,7 +16,7 @@
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t len, size_t most) __attribute__((weak));
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t len, size_t most, unsigned int seed);
 
-enum { MEND_CHAIN = 1, MEND_HEAD = 2, MEND_CHECKS = 4, MEND_NUMBER = 8 };
+enum { MEND_CHAIN = 1, MEND_HEAD = 2, MEND_CHECKS = 4, MEND_NUMBER = 8, MEND_STRING = 48 };
 
 struct mend_part {
 	char *at, *end;
@@ -104,6 +104,19 @@ static inline void mend_check(struct mend_part part)
 	mend_member(part, ",\"check\":\"", hash, 16);
 }
 
+/* The next string behind `from` gets longer by so much. */
+static inline size_t mend_string(uint8_t *bytes, size_t len, size_t most, size_t from, size_t by)
+{
+	uint8_t *at = memmem(bytes + from, len - from, "\":\"", 3);
+
+	if (at == NULL || len + by > most)
+		return len;
+	at += 3;
+	memmove(at + by, at, (size_t)(bytes + len - at));
+	memset(at, 'a', by);
+	return len + by;
+}
+
 static inline size_t mend_mutate(uint8_t *bytes, size_t len, size_t most, unsigned what,
 				 size_t skip)
 {
@@ -112,6 +125,8 @@ static inline size_t mend_mutate(uint8_t *bytes, size_t len, size_t most, unsign
 	len = LLVMFuzzerMutate(bytes, len, most);
 	if (len <= skip)
 		return len;
+	if ((what & MEND_STRING) == MEND_STRING)
+		len = mend_string(bytes, len, most, (what >> 6) % len, 1 + (what >> 10) % 200);
 	struct mend_part rest = {(char *)bytes + skip, (char *)bytes + len};
 	struct mend_part log = mend_take(&rest), head = mend_take(&rest), key = mend_take(&rest);
 	if ((what & MEND_NUMBER) != 0) {
