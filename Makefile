@@ -13,6 +13,7 @@
 #                 KERNEL=6.1 or KERNEL=6.12: that one; SHORT=1: without the other suites' tests
 # make fuzz       SECONDS=60: each fuzz target for so long, two at a time, in build-fuzz/ (clang 14);
 #                 SEED=1: the same inputs each time
+# make check-planted  LIMIT=600 WORDS="": plant one bug after the other, and see its fuzz target find it
 # make fuzz-coverage  which lines of the parsers seeds and findings reach, in build-cover/
 # make lint       format, static analysis, shell scripts, sizes
 # make check-cross  build for aarch64 in build-aarch64/, unit tests under qemu-user
@@ -103,7 +104,7 @@ SUMMARY := BUILD=$(BUILD) CK_TIMEOUT_MULTIPLIER=$(if $(SANITIZE),20,5) tests/too
 
 .PHONY: all tree probes unit-tests deps-demo deps-test deps-lint deps-programs deps-vm demo check \
 	check-all check-programs check-vm attack soak check-mutants check-unit check-san check-layers check-docs \
-	check-hardening check-cross fuzz fuzz-coverage lint format bench install uninstall clean FORCE
+	check-hardening check-cross check-planted fuzz fuzz-targets-sanitized fuzz-coverage lint format bench install uninstall clean FORCE
 programs     := sbox-audit sbox-cgroup sbox-doctor sbox-explain sbox-gate sbox-learn sbox-registries
 all: $(BUILD)/sbox $(addprefix $(BUILD)/,$(programs))
 probes: $(probes)
@@ -240,7 +241,7 @@ check: deps-test
 
 check-all: tree unit-tests probes fuzz-targets
 	@$(SUMMARY) $(unit_tests) $(fuzz_targets) tests/tools/check-layers tests/tools/check-hardening \
-		tests/tools/check-docs tests/run
+		tests/tools/check-docs "tests/tools/check-planted --list-only" tests/run
 
 # Mixed runs and ends, a tenth of them killed: nothing adds up.
 soak: tree probes
@@ -285,10 +286,16 @@ check-san:
 
 # Of one version, as clang-format is. Leaks are not looked for: what an arena or a table holds stays.
 fuzz_make := $(MAKE) --no-print-directory CC=clang-14
-fuzz:
+fuzz-targets-sanitized:
 	@packaging/deps build test fuzz
 	@$(fuzz_make) BUILD=build-fuzz SANITIZE=fuzzer-no-link,address,undefined FUZZER=-fsanitize=fuzzer fuzz-targets
+
+fuzz: fuzz-targets-sanitized
 	@tests/tools/fuzz run build-fuzz $(or $(SECONDS),60) $(TARGETS)
+
+# Some are found at once, some in minutes: an hour or more in all.
+check-planted: fuzz-targets-sanitized
+	@tests/tools/check-planted $(WORDS)
 
 fuzz-coverage:
 	@packaging/deps build test fuzz

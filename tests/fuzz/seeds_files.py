@@ -142,7 +142,8 @@ STORES = [
     join(SMALL[0][:150], SMALL[1]), LATER, join(LATER, SMALL[1]), join(SEALED[0], SEALED[1], b"damaged key"),
     join(SEALED[0] + b"torn\n", SEALED[1], SEALED[2]),
     join(*chain([TINY] * 2, key=b"k" * 32)), join(chain([TINY] * 5, key=b"k" * 32)[0], *chain([TINY] * 2, key=b"k" * 32)[1:]),
-    chain([TINY])[0].replace(b'"seq":1', b'"seq":18446744073709551615'), SMALL[0].replace(b'"seq":3', b'"seq":18446744073709551614'), SMALL[0].replace(b'"seq":3', b'"seq":99999999999999999999'),
+    *(chain([TINY] * n)[0].replace(b'"seq":1', b'"seq":%020d' % seq) for n in (1, 2) for seq in (1, 2 ** 63 - 1, 2 ** 64 - 1)),
+    SMALL[0].replace(b'"seq":3', b'"seq":18446744073709551614'), SMALL[0].replace(b'"seq":3', b'"seq":99999999999999999999'),
     SEALED[0].replace(b'"sealed":4', b'"sealed":100000'), b"\n" * 300, b"a" * 70000, SMALL[0] + b"b" * 66000,
     *(chain([text])[0] for text in (EVENT, PRUNED, OPENED, CLOSED)), chain([b"{" + b'"a":' * 3 + b"}"])[0],
     checked(b'{"seq":%20d,"hash":"%s","bytes":%20d,"first":%20d,"since":%20d,"sealed":%20d' % (3, ZERO, 0, 0, 0, 0)), SEALED[1], SEALED[2],
@@ -172,7 +173,7 @@ OPTIONS = [
     words(b"run", b"check"), words(b"check", b"agent"),
     words(b"--label", b"a=b", b"--label", b"c", b"x"), words(b"--label", b"=b", b"x"), words(b"--label"), words(b"--status-fd", b"3", b"x"),
     words(b"--status-fd", b"-1", b"x"),
-    words(b"--status-fd", b"99999999999999", b"x"), words(b"--status-fd", b"4294967295", b"x"), words(b"--status-fd", b"1x", b"x"),
+    words(b"--status-fd", b"99999999999999", b"x"), words(b"--status-fd", b"4294967295", b"x"), words(b"--status-fd=4294967295", b"x"), words(b"--status-fd", b"1x", b"x"),
     words(b"--json", b"--quiet", b"--strict", b"--store", b"/x", b"y"), words(b"--help"), words(b"--version"), words(b"--hlep"),
     words(b"--json=1", b"x"),
     words(b"--zzzzzzz"), words(b"-h"), words(b"-"), words(b"--"), words(b"--store", b""), words(b"--store="), words(b"audit", b"list"),
@@ -268,7 +269,7 @@ SEEDS = {
 }
 
 # Characters at borders: of their lengths, and of the ranges that a terminal acts on.
-CHARACTERS = [chr(point).encode() for point in (0x80, 0x7ff, 0x800, 0xd7ff, 0xffff, 0x10000, 0x10ffff, 0x9f, 0x61c, 0x200e, 0x202e, 0x2066, 0xfeff, 0xfff9,
+CHARACTERS = [chr(point).encode() for point in (0x80, 0x7ff, 0x800, 0xd7ff, 0xffff, 0x10000, 0x10ffff, 0x7f, 0x9f, 0x61c, 0x200e, 0x202e, 0x2066, 0xfeff, 0xfff9,
     0xe0001, 0xe007f)]
 RECORD_WORDS = [b'"%s"' % word for word in sorted(set(re.findall(rb'"(\w+)":', START + KILLED + SIGNALED)))]
 WORDS = {
@@ -285,6 +286,6 @@ WORDS = {
     "fuzz_proc": [PART, b" - cgroup2 ", b" - cgroup ", b"\\040", b"memory", b" /proc/", b"0::/", b") S "],
     "fuzz_program": [b"#!", b"\x7fELF\x02", b"\x03\0\0\0"],
     "fuzz_arguments": [b"--token", b"sk-", b"_KEY=", b"\0\x01", b"\xff\xff", *CHARACTERS],
-    "fuzz_explain": [b'"permit":"[file] read = /', b'"permit":"', b'{"denials":[', PART, b"[file]\n", b"\\n"],
-    "fuzz_json": [b"base64:", b"\xff", b"\0", b"\xed\xa0\x80", *CHARACTERS],
+    "fuzz_explain": [b'"permit":"[file] read = /', b'"permit":"', b'{"denials":[', PART, b"[file]\n", b"\\n", b"\\r", b"\\u001b", b"\\u007f"],
+    "fuzz_json": [b"base64:", b"\xff", b"\0", b"\xed\xa0\x80", b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf", *CHARACTERS],
 }

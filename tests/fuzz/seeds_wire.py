@@ -271,6 +271,6 @@ WORDS = {
     "fuzz_gate_inspect": [b"\r\n", b"Host: example.org", b"GET / HTTP/1.1\r\n", b"Transfer-Encoding: chunked", b"Content-Length: ", CIPHERS,
     record(GOOD), b"\x16\3\1", b"SSH-"],
     "fuzz_gate_hosts": [b"192.0.2.1 ", b"::1 ", b"::ffff:", b"#", b"example."],
-    "fuzz_gate_control": [struct.pack("<I", n) for n in range(1, 7)] + [rule(1, 1, b"example.org")[:40], b"example.org\0"],
+    "fuzz_gate_control": [struct.pack("<I", n) for n in range(1, 7)] + [rule(1, 1, b"example.org")[:40], b"example.org\0", b"org.\0", b"."],
     "fuzz_events": [b"\xff\xff" + bytes([kind]) for kind in range(8)] + [struct.pack("<I", n) for n in (*range(101, 109), 127, 128, 255, 256)],
 }
