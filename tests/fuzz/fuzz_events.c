@@ -92,7 +92,6 @@ static void check_kept(const struct gate *gate)
 	REQUIRE(gate->connection_count <= GATE_CONNECTIONS_KEPT);
 	REQUIRE(gate->tally_count <= GATE_TALLIES_KEPT);
 	REQUIRE(gate->attempt_count <= GATE_ATTEMPTS_KEPT);
-	REQUIRE(gate->open <= gate->connection_count);
 	for (size_t i = 0; i < gate->name_count; i++)
 		check_ends(gate->names[i].name);
 	for (size_t i = 0; i < gate->connection_count; i++) {
