@@ -130,7 +130,8 @@ def walk(folder, deep):
         if os.path.islink(path): print('l', path); continue
         if os.path.isdir(path):
             if deep > 0: walk(path, deep - 1)
-            try: os.close(os.open(path + '/sbox-test', os.O_CREAT | os.O_WRONLY)); print('w', path)
+            new = path + '/sbox-test'
+            try: os.close(os.open(new, os.O_CREAT | os.O_WRONLY)); print('w', path); os.unlink(new)
             except OSError: pass
         else: print(state(path), path)
 walk('/proc', 8)
