@@ -192,6 +192,8 @@ void terminal_stopped(struct loop *loop, int sig)
 
 	if (terminal->master_fd < 0 || loop->stopping || loop->program_gone)
 		return;
+	/* it was executed, whether the pipe has told of that yet or not */
+	terminal_begin(loop);
 	if (wants_terminal(sig) && !terminal->foreground && terminal_is_ours(terminal)) {
 		go_on(loop, true);
 		loop_order(loop->run, MESSAGE_SIGNAL, SIGCONT);

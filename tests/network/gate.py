@@ -135,7 +135,8 @@ def last_bytes_of_a_connection_that_the_gate_has_not_seen_yet(t):
     os.kill(gate, signal.SIGCONT)
     run = end(t, child)
     t.equal([e["got"] for e in lab.events(path="/last")], [20000], network(run))
-    t.equal(connections(run)[0]["ended"], "finished")
+    # the answer may find nobody
+    t.check(connections(run)[0]["ended"] in ("finished", "reset_inside"), connections(run))
 
 
 @test()
