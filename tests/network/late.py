@@ -16,10 +16,12 @@ ONE_SOCKET = "import socket; socket.socket(); print('on')"
 
 
 def below(child, name):
+    """By the name that everybody may read: /proc/PID/exe of what is not dumpable is root's alone."""
     found = []
     for pid in descendants(child.pid):
         try:
-            found += [pid] if os.path.basename(os.readlink(f"/proc/{pid}/exe")) == name else []
+            with open(f"/proc/{pid}/comm") as comm:
+                found += [pid] if comm.read() == f"{name}\n" else []
         except OSError:
             pass
     return found
