@@ -3,7 +3,7 @@
 import os
 import time
 
-from sboxtest import PYTHON, processes_with, test, wait_until
+from sboxtest import PYTHON, descendants, processes_with, test, wait_until
 from walls import walls_stand
 
 # The memory attacks must end as out of memory or as refused, never with all they asked for.
@@ -82,6 +82,7 @@ def escapee_of_a_killed_supervisor(t):
     child.kill()
     t.communicate(child, None, 20)
     t.equal(wait_until(lambda: not processes_with("4321." + marker)), True, "alive afterwards")
+    wait_until(lambda: not descendants(os.getpid()))  # what has no arguments any more is still about to end
     t.no_process_left()
     run = t.sbox("true")
     t.ended(run, "exited", 0)
@@ -94,6 +95,9 @@ def allocate_without_end(t, way):
     """At most 200 MiB of 1,200 asked for (pipes: by number of descriptors)."""
     pieces = "600" if way == "pipe" else "1200"
     control = t.plain(t.probe("eat"), way, "64" if way != "pipe" else "200", "briefly")
+    for path in ("/dev/shm/eaten", "/dev/shm/eaten-posix", "/tmp/eaten"):
+        if os.path.exists(path) and os.stat(path).st_uid == t.uid:
+            os.unlink(path)
     note = control.text.strip()
     run = t.sbox(t.probe("eat"), way, pieces, sets=MEMORY, opts=["--quiet"])
     got = int(run.text.split()[1]) if run.text.startswith("got") else None
