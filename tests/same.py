@@ -37,15 +37,16 @@ def need(*programs, why=""):
 
 @contextlib.contextmanager
 def ordinary(t, wanted=True):
-    """Outside, root would be asked what only root may do; inside nobody is root."""
-    before = t.uid, t.gid
+    """Outside, root would be asked what only root may do; inside nobody is root. The account has a home of its own."""
+    before = t.uid, t.gid, t.home
     if wanted and t.uid == 0:
         account = pwd.getpwnam(ACCOUNT)
-        t.uid, t.gid = account.pw_uid, account.pw_gid
+        t.uid, t.gid, t.home = account.pw_uid, account.pw_gid, f"{t.dir}/{ACCOUNT}"
+        t.mkdir(t.home)
     try:
         yield
     finally:
-        t.uid, t.gid = before
+        t.uid, t.gid, t.home = before
 
 
 def same(t, *argv, before=None, after=None, scrub=None, stderr=True, denied=(), profile=None, sets=(),
