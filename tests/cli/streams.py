@@ -197,14 +197,20 @@ def program_sees_pipes_not_the_callers_files(t):
     t.check(t.dir.encode() not in t.read(path), "the host's path is not shown")
 
 
-@test()
+@test(parallel=False, timeout=120)
 def many_runs_side_by_side(t):
-    """L34 in small: many runs side by side do not disturb each other."""
-    count = 24
-    children = [t.start("sh", "-c", f"echo {n}; sleep 0.2; exit {n}", opts=["--quiet"])
-                for n in range(count)]
+    """L34: two hundred runs of one user, all alive at once, do not disturb each other."""
+    count = 200
+    script = "echo %d; read x; echo $x; exit %d"
+    children = [t.start("sh", "-c", script % (n, n), opts=["--quiet"]) for n in range(count)]
     for n, child in enumerate(children):
-        out, _ = t.communicate(child, b"", 30)
-        t.equal((out, child.returncode), (b"%d\n" % n, n))
+        t.equal(child.stdout.readline(), b"%d\n" % n)
+    # none was let go on before all had begun
+    for n, child in enumerate(children):
+        out, err = t.communicate(child, b"word-%d\n" % n, 60)
+        t.equal((out, err, child.returncode), (b"word-%d\n" % n, b"", n))
     wait_until(lambda: len(t.records()) == 2 * count)
-    t.equal(len({r["run"] for r in t.records()}), count)
+    for kind in ("run.start", "run.end"):
+        t.equal(len({r["run"] for r in t.records() if r["type"] == kind}), count, f"runs with a {kind}")
+    t.equal(len(t.records()), 2 * count)
+    t.equal(sorted(r["end"]["status"] for r in t.records() if r["type"] == "run.end"), list(range(count)))
