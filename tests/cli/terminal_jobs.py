@@ -8,6 +8,18 @@ from sboxtest import PYTHON, descendants, test, wait_until
 from terminal_steps import commands, end, leave, sbox, shell
 
 
+def bring_to_the_front(tty):
+    """What reads in the background has stopped; its shell tells of that before its next prompt."""
+    for _ in range(50):
+        if b"Stopped" in tty.shown:
+            break
+        time.sleep(0.1)
+        tty.send("\n")
+    tty.expect("Stopped")
+    tty.send("fg\n")
+    tty.until(tty.is_raw, "raw")
+
+
 # ---- jobs of the caller's shell ------------------------------------------------
 
 @test()
@@ -65,6 +77,23 @@ def all_of_the_sandbox_stands_still_while_sbox_does(t):
     leave(t, tty)
 
 
+# strace looks for the path in sbox's memory, which is root's to read
+@test(callers=("root",))
+def what_was_written_before_it_stopped_is_shown(t):
+    """Opening the terminal takes so long that sbox hears of the stop before it hears that the program began."""
+    slow = "strace -D -qq -o /dev/null -P /proc/self/fd/0 -e trace=openat -e inject=openat:delay_exit=400000"
+    tty = shell(t)
+    tty.send(f"{slow} $S sh -c 'echo writ\"\"ten; kill -STOP $$; echo went-\"\"on'\n")
+    tty.expect("written\r")
+    tty.expect("Stopped")
+    tty.expect("outer> ")
+    tty.send("fg\n")
+    tty.expect("went-on")
+    tty.expect("outer> ")
+    end(t, "exited")
+    leave(t, tty)
+
+
 @test()
 def what_goes_on_by_itself_is_watched(t):
     """A timer that sends SIGCONT does not leave a program without its supervisor."""
@@ -107,14 +136,7 @@ def in_the_background_it_stops_when_it_reads(t):
     tty = shell(t)
     tty.send("$S sh -c 'echo said-from-behind; read x; echo got-$x' &\n")
     tty.expect("said-from-behind\r")
-    for _ in range(50):
-        if b"Stopped" in tty.shown:
-            break
-        time.sleep(0.1)
-        tty.send("\n")
-    tty.expect("Stopped")
-    tty.send("fg\n")
-    tty.until(tty.is_raw, "raw")
+    bring_to_the_front(tty)
     tty.send("it\n")
     tty.expect("got-it")
     tty.expect("outer> ")
@@ -130,14 +152,7 @@ def begun_in_the_background_it_has_the_modes_that_fg_hands_over(t):
     # the shell waits for a line by then, in the modes of its line editor
     tty.send("$S sh -c 'echo $$ >begun; read x; stty -a >inside; cat' &\n")
     wait_until(lambda: os.path.exists(f"{t.ws}/begun"), 10)
-    for _ in range(50):
-        if b"Stopped" in tty.shown:
-            break
-        time.sleep(0.1)
-        tty.send("\n")
-    tty.expect("Stopped")
-    tty.send("fg\n")
-    tty.until(tty.is_raw, "raw")
+    bring_to_the_front(tty)
     tty.send("go\n")
     wait_until(lambda: os.path.exists(f"{t.ws}/inside") and t.read("inside"), 10)
     t.equal(t.read("inside"), t.read("before"))
