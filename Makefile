@@ -124,7 +124,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 # on this machine and writes the numbers of the machine that is built for.
 generated := $(BUILD)/syscall_table.o
 gen_src   := launcher/gen_syscalls.c launcher/syscalls.c launcher/syscall_sets.c \
-	launcher/nearest.c launcher/error.c launcher/arena.c
+	launcher/nearest.c launcher/error.c launcher/arena.c launcher/arena_text.c
 gen_arch_x86_64  := AUDIT_ARCH_X86_64
 gen_arch_aarch64 := AUDIT_ARCH_AARCH64
 $(BUILD)/gen_syscalls: $(gen_src) $(wildcard launcher/*.h launcher/*.def) $(BUILD)/flags
