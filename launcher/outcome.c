@@ -89,8 +89,8 @@ static void not_executed(struct run *run, int errnum)
 	const char *hint = "";
 
 	if (errnum == ENOENT)
-		hint = " (the interpreter named in its first line, or its loader, is not visible "
-		       "inside)";
+		hint = " (the interpreter named in its first line, or its loader, does not exist "
+		       "or is not visible inside)";
 	else if (errnum == ENOEXEC)
 		/* a shell would take it for a script of its own, as execvp(3) does */
 		hint = " (neither a program of this machine nor a script that begins with #!; "

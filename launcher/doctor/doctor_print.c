@@ -63,11 +63,11 @@ static void print_trial(const struct doctor *doctor)
 					      : "\"%s\" did not run a program:",
 				   trial->how, trial->refused),
 		      16, COLUMN);
-	if (!trial->ran)
+	if (!trial->ran) {
 		printf("    ");
-	if (!trial->ran)
 		print_wrapped(trial->message != NULL ? trial->message : "no reason was given",
 			      COLUMN, COLUMN);
+	}
 }
 
 static void print_verdicts(const struct doctor *doctor)

@@ -283,7 +283,8 @@ static const struct {
 	{UINT32_MAX, EPERM, UINT32_MAX, 0, END_SBOX_ERROR, 125, "set-up step ?"},
 	/* the program itself */
 	{STEP_EXEC, ENOENT, 5, 1, END_NOT_FOUND, 127,
-	 "cannot execute /usr/bin/tool: No such file or directory (the interpreter"},
+	 "cannot execute /usr/bin/tool: No such file or directory (the interpreter named in its "
+	 "first line, or its loader, does not exist or is not visible inside)"},
 	{STEP_EXEC, EACCES, 5, 1, END_NOT_EXECUTABLE, 126,
 	 "cannot execute /usr/bin/tool: Permission denied"},
 	{STEP_EXEC, ENOEXEC, 5, 1, END_NOT_EXECUTABLE, 126,
