@@ -314,7 +314,8 @@ bool filter_is_question(const struct filter_policy *policy, uint32_t arch, int n
 bool filter_wants_network(const struct filter_policy *policy, uint32_t arch, int nr,
 			  const uint64_t args[6])
 {
+	if (policy == NULL || !policy->late_network)
+		return false;
 	const struct arg_row *row = allowing_row(policy, arch, nr, args);
-
 	return row != NULL && waits(policy, row);
 }

@@ -53,17 +53,19 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 }
 
-/* Nanoseconds to wait until the next refused call may be answered; 0: none. */
+/* Nanoseconds to wait until the next refused call may be answered; 0: none. The clock is only
+ * read when a window is full. */
 static int64_t lateness(struct notify *notify)
 {
+	if (notify->window_count < WINDOW_CALLS)
+		return 0;
 	uint64_t now = now_ns(), end = notify->window_start_ns + WINDOW_NS;
 
-	if (now >= end) {
-		notify->window_start_ns = now;
-		notify->window_count = 0;
-		return 0;
-	}
-	return notify->window_count >= WINDOW_CALLS ? (int64_t)(end - now) : 0;
+	if (now < end)
+		return (int64_t)(end - now);
+	notify->window_start_ns = now;
+	notify->window_count = 0;
+	return 0;
 }
 
 /* False: it could not be answered, and waits. */

@@ -24,8 +24,7 @@
 #include "syscalls.h"
 #include "watch.h"
 
-/* PIECE: few paths are longer, and what is read beyond their end costs time too. */
-enum { NONE = -1, PAGE = 4096, PIECE = 512 };
+enum { NONE = NOTIFY_NO_ARG };
 
 /* Which arguments are what. */
 static const struct path_call {
@@ -35,10 +34,12 @@ static const struct path_call {
 	int8_t other_dir, other;
 	bool no_follow, truncates;
 } calls[] = {
+	/* nearly all questions are these two */
+	{SYS_openat, WANT_READ, 0, 1, 2, NONE, NONE, false, false},
 #ifdef SYS_open
+	{SYS_access, WANT_LOOK, NONE, 0, NONE, NONE, NONE, false, false},
 	{SYS_open, WANT_READ, NONE, 0, 1, NONE, NONE, false, false},
 	{SYS_creat, WANT_CREATE, NONE, 0, NONE, NONE, NONE, false, true},
-	{SYS_access, WANT_LOOK, NONE, 0, NONE, NONE, NONE, false, false},
 	{SYS_unlink, WANT_REMOVE, NONE, 0, NONE, NONE, NONE, true, false},
 	{SYS_rmdir, WANT_REMOVE, NONE, 0, NONE, NONE, NONE, true, false},
 	{SYS_mkdir, WANT_NEW, NONE, 0, NONE, NONE, NONE, true, false},
@@ -59,7 +60,6 @@ static const struct path_call {
 #ifdef SYS_renameat
 	{SYS_renameat, WANT_RENAME, 0, 1, NONE, 2, 3, true, false},
 #endif
-	{SYS_openat, WANT_READ, 0, 1, 2, NONE, NONE, false, false},
 	{SYS_faccessat, WANT_LOOK, 0, 1, NONE, NONE, NONE, false, false},
 	{SYS_faccessat2, WANT_LOOK, 0, 1, NONE, NONE, NONE, false, false},
 	{SYS_chdir, WANT_ENTER, NONE, 0, NONE, NONE, NONE, false, false},
@@ -99,116 +99,6 @@ static const struct path_call *find_call(int number)
 	return NULL;
 }
 
-/* Never across a page, since the next one may not be there. -1: no end of the string was found. */
-static int read_text(pid_t pid, uint64_t address, char *buf, size_t size)
-{
-	size_t len = 0;
-
-	while (len < size) {
-		size_t page = PAGE - (address + len) % PAGE, room = page < PIECE ? page : PIECE;
-		struct iovec local = {buf + len, room < size - len ? room : size - len};
-		struct iovec remote = {(void *)(uintptr_t)(address + len), local.iov_len};
-		ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-
-		if (got <= 0)
-			return -1;
-		if (memchr(buf + len, '\0', (size_t)got) != NULL)
-			return 0;
-		len += (size_t)got;
-	}
-	return -1;
-}
-
-static int read_bytes(pid_t pid, uint64_t address, void *buf, size_t size)
-{
-	struct iovec local = {buf, size}, remote = {(void *)(uintptr_t)address, size};
-
-	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : -1;
-}
-
-static int read_link_of(pid_t pid, const char *what, char ret_path[PATH_MAX])
-{
-	char link[64];
-
-	snprintf(link, sizeof(link), "/proc/%d/%s", (int)pid, what);
-	ssize_t len = readlink(link, ret_path, PATH_MAX - 1);
-	if (len <= 0 || ret_path[0] != '/')
-		return -1;
-	ret_path[len] = '\0';
-	/* gone from the tree: the path tells nothing */
-	return strstr(ret_path, " (deleted)") != NULL || strncmp(ret_path, "(unreach", 8) == 0 ? -1
-											       : 0;
-}
-
-static int join(const char *base, const char *name, char ret_path[PATH_MAX])
-{
-	return snprintf(ret_path, PATH_MAX, "%s%s%s", base, *name != '\0' ? "/" : "", name) <
-			       PATH_MAX
-		       ? 0
-		       : -1;
-}
-
-/* "/proc/self/fd/3", "/dev/stdin" and the like mean what the task's own /proc says. */
-static int own_link(pid_t pid, char path[PATH_MAX])
-{
-	static const struct {
-		const char *prefix, *what;
-		bool numbered;
-	} rows[] = {{"/proc/self/fd/", "fd/", true},
-		    {"/proc/thread-self/fd/", "fd/", true},
-		    {"/dev/fd/", "fd/", true},
-		    {"/proc/self/cwd", "cwd", false},
-		    {"/proc/thread-self/cwd", "cwd", false},
-		    {"/proc/self/exe", "exe", false},
-		    {"/dev/stdin", "fd/0", false},
-		    {"/dev/stdout", "fd/1", false},
-		    {"/dev/stderr", "fd/2", false}};
-	char what[32], base[PATH_MAX], rest[PATH_MAX];
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		size_t len = strlen(rows[i].prefix);
-
-		if (strncmp(path, rows[i].prefix, len) != 0)
-			continue;
-		size_t digits = rows[i].numbered ? strspn(path + len, "0123456789") : 0;
-		if ((rows[i].numbered && (digits == 0 || digits > 9)) ||
-		    (path[len + digits] != '/' && path[len + digits] != '\0'))
-			continue;
-		snprintf(what, sizeof(what), "%s%.*s", rows[i].what, (int)digits, path + len);
-		if (read_link_of(pid, what, base) != 0)
-			return -1;
-		snprintf(rest, sizeof(rest), "%s", path + len + digits);
-		return snprintf(path, PATH_MAX, "%s%s", base, rest) < PATH_MAX ? 0 : -1;
-	}
-	return 0;
-}
-
-/* The path of an argument as seen from the sandbox's root. */
-static int find_path(pid_t pid, int dir_fd, const char *name, char ret_path[PATH_MAX])
-{
-	char base[PATH_MAX], what[32] = "cwd";
-
-	if (name[0] == '/') {
-		snprintf(ret_path, PATH_MAX, "%s", name);
-		return own_link(pid, ret_path);
-	}
-	if (dir_fd != AT_FDCWD)
-		snprintf(what, sizeof(what), "fd/%d", dir_fd);
-	return read_link_of(pid, what, base) != 0 ? -1 : join(base, name, ret_path);
-}
-
-static int read_path(const struct seccomp_notif *request, int8_t dir, int8_t at,
-		     char ret_path[PATH_MAX])
-{
-	pid_t pid = (pid_t)request->pid;
-	int dir_fd = dir == NONE ? AT_FDCWD : (int)request->data.args[dir];
-	char name[PATH_MAX];
-
-	if (read_text(pid, request->data.args[at], name, sizeof(name)) != 0 || name[0] == '\0')
-		return -1;
-	return find_path(pid, dir_fd, name, ret_path);
-}
-
 /* What an open is for, by its flags. */
 static void read_flags(struct judge_question *question, uint64_t flags)
 {
@@ -242,10 +132,10 @@ static bool path_question(struct notify *notify, const struct seccomp_notif *req
 	else if (call->flags != NONE)
 		read_flags(question, request->data.args[call->flags]);
 	if (question->want == WANT_MAX ||
-	    read_path(request, call->dir, call->path, room->path) != 0)
+	    notify_read_path(request, call->dir, call->path, room->path) != 0)
 		return false;
 	if (call->other != NONE) {
-		if (read_path(request, call->other_dir, call->other, room->other) != 0)
+		if (notify_read_path(request, call->other_dir, call->other, room->other) != 0)
 			return false;
 		question->other = room->other;
 	}
@@ -319,7 +209,7 @@ static bool socket_question(struct notify *notify, const struct seccomp_notif *r
 	char text[INET6_ADDRSTRLEN + 16], name[sizeof(address.un.sun_path) + 1] = "";
 
 	if (size < sizeof(sa_family_t) ||
-	    read_bytes((pid_t)request->pid, args[1], &address, size) != 0)
+	    notify_read_bytes((pid_t)request->pid, args[1], &address, size) != 0)
 		return false;
 	if (address.any.sa_family != AF_UNIX) {
 		if (!connects && notify->watch != NULL)
@@ -336,7 +226,7 @@ static bool socket_question(struct notify *notify, const struct seccomp_notif *r
 	*question = (struct judge_question){.want = connects ? WANT_CONNECT : WANT_NEW,
 					    .path = notify->room->path,
 					    .no_follow = !connects};
-	return find_path((pid_t)request->pid, AT_FDCWD, name, notify->room->path) == 0;
+	return notify_find_path((pid_t)request->pid, AT_FDCWD, name, notify->room->path) == 0;
 }
 
 /* Neither a path nor an address: what is mapped, and calls that whole sets of calls rest on. */
@@ -349,7 +239,7 @@ static bool watch_rest(struct notify *notify, const struct seccomp_notif *reques
 	if (nr == SYS_mmap || nr == SYS_getcwd) {
 		snprintf(what, sizeof(what), nr == SYS_mmap ? "fd/%d" : "cwd",
 			 (int)request->data.args[4]);
-		if (read_link_of(pid, what, notify->room->path) == 0 &&
+		if (notify_read_link(pid, what, notify->room->path) == 0 &&
 		    notify_is_valid(notify, request->id))
 			watch_place(notify->watch, notify->judge,
 				    nr == SYS_mmap ? WATCH_MAPPED : WATCH_CWD, notify->room->path);

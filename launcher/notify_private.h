@@ -34,6 +34,17 @@ void notify_path(struct notify *notify, const struct seccomp_notif *request);
 void notify_write_down(struct notify *notify, const struct seccomp_notif *request,
 		       struct record_denial *denial);
 
+/* notify_find.c: -1 when it cannot be read, or means something only the task itself can tell.
+ * A path is as seen from the root of the sandbox. */
+enum { NOTIFY_NO_ARG = -1 };
+int notify_read_bytes(pid_t pid, uint64_t address, void *buf, size_t size);
+/* What a link below the task's folder in /proc says. */
+int notify_read_link(pid_t pid, const char *what, char ret_path[PATH_MAX]);
+int notify_find_path(pid_t pid, int dir_fd, const char *name, char ret_path[PATH_MAX]);
+/* The path in argument `at`; `dir` is the argument of its folder, or NOTIFY_NO_ARG. */
+int notify_read_path(const struct seccomp_notif *request, int8_t dir, int8_t at,
+		     char ret_path[PATH_MAX]);
+
 /* Where texts of one call are put together: too much for a stack. */
 struct notify_room {
 	char path[PATH_MAX], other[PATH_MAX], text[JUDGE_TEXT];

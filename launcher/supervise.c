@@ -138,33 +138,6 @@ static void on_signal(struct loop *loop)
 	}
 }
 
-static void on_listener(struct loop *loop, short seen)
-{
-	struct run *run = loop->run;
-	int64_t wait = notify_handle(&run->notify, seen);
-
-	if (wait >= 0 && run->notify.held_count > 0 && !run->gate.called)
-		network_wanted(loop);
-	if (wait == 0 && run->notify.held_count < NOTIFY_HELD_MAX)
-		return;
-	loop->listener_fd = -1;
-	if (wait < 0) {
-		close(run->notify.fd);
-		run->notify.fd = -1;
-	} else if (wait > 0) {
-		loop_timer(loop->late_fd, (uint64_t)wait);
-	}
-}
-
-static void on_late(struct loop *loop)
-{
-	uint64_t count;
-
-	if (read(loop->late_fd, &count, sizeof(count)) < 0)
-		return;
-	loop->listener_fd = loop->run->notify.fd;
-}
-
 /* Its sockets went with it: what the program is connected to is reset, nothing opens. */
 static void on_gate(struct loop *loop)
 {
@@ -213,7 +186,7 @@ static void handle(struct loop *loop, enum source source)
 		on_look(loop);
 		break;
 	case SOURCE_LATE:
-		on_late(loop);
+		listener_late(loop);
 		break;
 	case SOURCE_FAULT:
 		loop_fault(loop);
@@ -246,32 +219,20 @@ static void handle(struct loop *loop, enum source source)
 	}
 }
 
-/*
- * Between two events that wait there is time for a piece of the hash.
- *
- * QUIRK(notify-wake): since 6.6 whoever waits for the listener itself is woken on the processor of
- * the task that asks and goes to sleep. Epoll passes on less (6.18): the other processor is woken,
- * which takes longer than the whole answer. So the listener is polled beside epoll.
- *
- * QUIRK(mounts-poll): mountinfo tells of a change once (6.18): who polls first, not epoll_wait().
- */
+/* Between two events that wait there is time for a piece of the hash. */
 void loop_turn(struct loop *loop)
 {
-	struct epoll_event events[EVENTS];
+	struct epoll_event events[EVENTS] __attribute__((uninitialized));
 	bool streams = streams_watch(loop);
 	bool hashes = loop->run->hashing != NULL && !loop->hashed;
-	struct pollfd fds[] = {{.fd = loop->epoll_fd, .events = POLLIN},
-			       {.fd = loop->listener_fd, .events = POLLIN},
-			       {.fd = loop->mounts_fd, .events = POLLPRI}};
-	int ready = poll(fds, 3, streams || hashes ? 0 : -1), count = 0;
+	struct pollfd fds[LOOP_FDS];
+	int ready = listener_poll(loop, fds, streams || hashes ? 0 : -1), count = 0;
 
 	if (ready == 0 && hashes)
 		loop->hashed = !script_hash_more(loop->run);
-	if (ready > 0 && fds[1].revents != 0)
-		on_listener(loop, fds[1].revents);
-	if (ready > 0 && fds[2].revents != 0)
+	if (ready > 0 && fds[LOOP_MOUNTS].revents != 0)
 		mounts_changed(loop);
-	if (ready > 0 && fds[0].revents != 0)
+	if (ready > 0 && fds[LOOP_EPOLL].revents != 0)
 		count = epoll_wait(loop->epoll_fd, events, EVENTS, 0);
 
 	for (int i = 0; i < count; i++) {

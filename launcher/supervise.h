@@ -2,6 +2,7 @@
 #ifndef SBOX_SUPERVISE_H
 #define SBOX_SUPERVISE_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,6 +67,13 @@ void loop_turn(struct loop *loop);
 void loop_order(const struct run *run, enum message_kind kind, int status);
 /* A signal to sbox, or the terminal's hangup, ends the run. */
 void loop_cancel(struct loop *loop, int sig);
+
+/* supervise_listener.c: waits as poll(2) does, and answers the calls that come meanwhile; true
+ * of the others that they are ready is left to the caller. */
+enum { LOOP_EPOLL, LOOP_LISTENER, LOOP_MOUNTS, LOOP_FDS };
+int listener_poll(struct loop *loop, struct pollfd fds[LOOP_FDS], int timeout);
+/* The time is over for which answers were put off. */
+void listener_late(struct loop *loop);
 
 /* supervise_streams.c: what to wait for (true: something is ready already), and moving it. */
 bool streams_watch(struct loop *loop);
