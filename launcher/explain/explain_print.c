@@ -74,14 +74,38 @@ static void print_denial(const struct explain *explain, size_t number, const jso
 		printf("     never allowed: %s\n", member(explain, denial, "never"));
 }
 
+static const json_t *find_item(const struct explain *explain, const char *name)
+{
+	const json_t *items = json_object_get(explain->start, "enforced"), *item;
+	size_t i;
+
+	json_array_foreach((json_t *)items, i, item)
+	{
+		if (strcmp(member(explain, item, "name"), name) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+/* With what is never written down, so that nobody takes it for nothing at all. */
+static void print_none(const struct explain *explain)
+{
+	const json_t *item = find_item(explain, "denials");
+
+	puts("refused   nothing that was written down");
+	if (is_known(item, "residual"))
+		printf("          %s\n", member(explain, item, "residual"));
+	if (strcmp(member(explain, item, "asked"), "full") != 0)
+		puts("          --set audit.denials=full names files that are only read too");
+}
+
 static void print_refused(const struct explain *explain)
 {
 	const json_t *denials = json_object_get(explain->end, "denials"), *denial;
 	size_t i;
 
 	if (json_array_size(denials) == 0) {
-		puts("refused   nothing that was written down; "
-		     "--set audit.denials=full names files that are only read too");
+		print_none(explain);
 		return;
 	}
 	puts("\nrefused, in the order in which each was first seen");

@@ -256,7 +256,7 @@ START_TEST(agent_profile)
 	ck_assert_str_eq(dumped("process", "processes"), "256");
 	ck_assert_str_eq(dumped("process", "on_missing"), "reduce");
 	ck_assert_str_eq(dumped("time", "wall"), "10m");
-	ck_assert_str_eq(dumped("audit", "denials"), "writes");
+	ck_assert_str_eq(dumped("audit", "denials"), "full");
 	ck_assert_ptr_nonnull(strstr(dumped("file", "protect"), "/.git/hooks"));
 	/* Whatever is optional in a workspace must not stop a run in an empty one. */
 	for (size_t i = 0; i < profile.file.protect.count; i++)
