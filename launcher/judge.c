@@ -33,7 +33,7 @@ static bool same_name(const char *a, const char *b)
 bool judge_refuse(struct judge_found *found, enum judge_reason reason, int errnum,
 		  const char *object, const char *permit)
 {
-	char plain[PATH_MAX];
+	PATH_ROOM(plain);
 
 	found->reason = reason;
 	found->errnum = errnum;
@@ -113,7 +113,7 @@ static bool is_private(const struct judge *judge, const char *path)
 /* It is not in the sandbox's tree and would be, were it listed. */
 static bool is_unlisted(const struct judge *judge, const char *path, const char *resolved)
 {
-	char plain[PATH_MAX];
+	PATH_ROOM(plain);
 
 	if (is_private(judge, path) || is_private(judge, resolved))
 		return false;
@@ -127,7 +127,8 @@ static bool is_unlisted(const struct judge *judge, const char *path, const char 
 static bool judge_missing(struct judge *judge, const struct judge_question *question, int errnum,
 			  struct judge_found *found)
 {
-	char resolved[PATH_MAX], room[PATH_MAX];
+	PATH_ROOM(resolved);
+	PATH_ROOM(room);
 	const char *path = question->path;
 	int mode = mode_of(question->want);
 	struct stat st;
@@ -155,7 +156,8 @@ static bool judge_missing(struct judge *judge, const struct judge_question *ques
 bool judge_missing_folder(struct judge *judge, const char *object, const char *folder,
 			  struct judge_found *found)
 {
-	char resolved[PATH_MAX], room[PATH_MAX];
+	PATH_ROOM(resolved);
+	PATH_ROOM(room);
 	struct stat st;
 
 	if (look_host(judge, folder, false, resolved, &st) != 0 || !S_ISDIR(st.st_mode) ||
@@ -169,7 +171,8 @@ bool judge_read_only_folder(struct judge *judge, const char *object, int folder_
 			    struct judge_found *found)
 {
 	static const char *const kernels[] = {"/proc", "/sys", "/dev", NULL};
-	char inside[PATH_MAX], resolved[PATH_MAX];
+	PATH_ROOM(inside);
+	PATH_ROOM(resolved);
 	struct stat st;
 
 	if (!look_read_only(folder_fd) || !look_path_of(folder_fd, inside) ||
@@ -201,7 +204,9 @@ bool judge_by_entry(const struct file_entry *entry, const char *object, const ch
 static bool judge_read_only(struct judge *judge, const struct judge_question *question, int fd,
 			    struct judge_found *found)
 {
-	char inside[PATH_MAX], resolved[PATH_MAX], room[PATH_MAX];
+	PATH_ROOM(inside);
+	PATH_ROOM(resolved);
+	PATH_ROOM(room);
 	bool changes = question->want == WANT_CHANGE;
 	struct stat st;
 	int errnum = EROFS;
@@ -255,7 +260,7 @@ static bool judge_there(struct judge *judge, const struct judge_question *questi
 bool judge_make(struct judge *judge, const struct judge_question *question,
 		struct judge_found *found)
 {
-	char parent[PATH_MAX];
+	PATH_ROOM(parent);
 
 	if (!look_parent(question->path, parent) || judge_memo_has_folder(judge, parent))
 		return false;
@@ -279,8 +284,9 @@ bool judge_make(struct judge *judge, const struct judge_question *question,
 bool judge_target(struct judge *judge, const struct judge_question *question,
 		  struct judge_found *found)
 {
+	if (question->is_found)
+		return judge_there(judge, question, question->found_fd, found);
 	int fd = look_inside(judge, question->path, question->no_follow);
-
 	if (fd >= 0) {
 		bool refused =
 			question->want != WANT_NEW && judge_there(judge, question, fd, found);

@@ -39,6 +39,8 @@ struct judge_question {
 	const char *path, *other; /* absolute as seen inside, in any spelling */
 	bool no_follow;           /* a link at its end is not followed */
 	bool truncates;
+	bool is_found; /* what the path leads to is known: found_fd, O_PATH */
+	int found_fd;
 };
 
 /* One table of why: judge_reason.c. */

@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "judge_look.h"
+#include "judge_memo.h"
 #include "judge_parts.h"
 
 /*
@@ -36,7 +37,8 @@ struct judge_known {
 
 static bool judge_noexec(struct judge *judge, const char *path, int fd, struct judge_found *found)
 {
-	char inside[PATH_MAX], plain[PATH_MAX];
+	PATH_ROOM(inside);
+	PATH_ROOM(plain);
 
 	if (!look_path_of(fd, inside))
 		return false;
@@ -193,14 +195,21 @@ static bool interpreter_of(struct judge *judge, int fd, const struct stat *st,
 static bool judge_interpreter(struct judge *judge, const char *path, struct judge_found *found,
 			      int depth)
 {
-	char resolved[PATH_MAX], plain[PATH_MAX];
+	PATH_ROOM(resolved);
+	PATH_ROOM(plain);
+	const struct judge_question key = {.want = WANT_MAX, .path = path, .no_follow = true};
 	struct stat st;
-	int fd = look_inside(judge, path, false);
 
+	/* the loader of the program before, nearly always; of folders no_follow is false */
+	if (judge_memo_has(judge, &key))
+		return false;
+	int fd = look_inside(judge, path, false);
 	if (fd >= 0) {
 		bool refused = judge_execute(judge, path, fd, found, depth + 1);
 
 		close(fd);
+		if (!refused)
+			judge_memo_add(judge, &key);
 		return refused;
 	}
 	if (errno != ENOENT || look_host(judge, path, false, resolved, &st) != 0 ||
@@ -213,7 +222,7 @@ static bool judge_interpreter(struct judge *judge, const char *path, struct judg
 bool judge_execute(struct judge *judge, const char *path, int fd, struct judge_found *found,
 		   int depth)
 {
-	char interpreter[PATH_MAX];
+	PATH_ROOM(interpreter);
 	struct stat st;
 
 	/* without the bits the host refuses it too */

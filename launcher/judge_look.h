@@ -4,6 +4,10 @@
 
 #include "judge.h"
 
+/* Room for a path that is written before it is read. Zeros in it first, as the compiler writes
+ * them, would cost more memory than all else that a question touches. */
+#define PATH_ROOM(name) char name[PATH_MAX] __attribute__((uninitialized))
+
 /* How the judge looks at things: O_PATH descriptors only, nothing is opened or changed. */
 
 /* What a path is inside, or -1 with errno. */

@@ -13,7 +13,7 @@
 static bool judge_mount_point(struct judge *judge, const char *object, int fd,
 			      struct judge_found *found)
 {
-	char inside[PATH_MAX];
+	PATH_ROOM(inside);
 
 	if (!look_path_of(fd, inside))
 		return false;
@@ -48,7 +48,8 @@ static bool may_be_mount_point(const struct judge *judge, const char *path)
 static bool judge_name(struct judge *judge, const char *path, int parent_fd,
 		       struct judge_found *found)
 {
-	char resolved[PATH_MAX], parent[PATH_MAX];
+	PATH_ROOM(resolved);
+	PATH_ROOM(parent);
 	struct stat st;
 	bool read_only = look_read_only(parent_fd);
 
@@ -72,7 +73,7 @@ static bool judge_name(struct judge *judge, const char *path, int parent_fd,
 
 static int open_parent(const struct judge *judge, const char *path)
 {
-	char parent[PATH_MAX];
+	PATH_ROOM(parent);
 
 	if (!look_parent(path, parent))
 		return errno = EINVAL, -1;
@@ -81,7 +82,8 @@ static int open_parent(const struct judge *judge, const char *path)
 
 bool judge_remove(struct judge *judge, const char *path, struct judge_found *found)
 {
-	char parent[PATH_MAX], resolved[PATH_MAX];
+	PATH_ROOM(parent);
+	PATH_ROOM(resolved);
 	struct stat st;
 
 	if (look_parent(path, parent) && judge_memo_has_folder(judge, parent) &&
@@ -101,7 +103,8 @@ bool judge_remove(struct judge *judge, const char *path, struct judge_found *fou
 static bool judge_across(struct judge *judge, const char *from, const char *to, uint64_t from_mount,
 			 uint64_t to_mount, struct judge_found *found)
 {
-	char resolved[PATH_MAX], parent[PATH_MAX];
+	PATH_ROOM(resolved);
+	PATH_ROOM(parent);
 	struct stat old, new;
 
 	if (from_mount == 0 || to_mount == 0 || from_mount == to_mount)

@@ -113,7 +113,8 @@ static bool answer(struct notify *notify)
 		notify_first_exec(notify);
 		if (notify->record_execs)
 			notify_exec(notify, request);
-		notify_path(notify, request);
+		else
+			notify_path(notify, request);
 		response->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	} else if (filter_is_question(notify->policy, data->arch, data->nr, args)) {
 		notify_path(notify, request);

@@ -25,8 +25,8 @@ static const char cut_mark[] = "…";
 /* One exec while it is looked at; path and arguments one after another in `text`. */
 struct exec_seen {
 	pid_t pid;
-	int mem_fd;
 	int root_fd;             /* of the sandbox's tree; -1: there is none */
+	int fd;                  /* of the program in it; -1: it was not looked for there */
 	int dir_fd;              /* the task's, or AT_FDCWD */
 	bool by_descriptor;      /* execveat with AT_EMPTY_PATH */
 	char name[PATH_MAX];     /* as given */
@@ -59,17 +59,6 @@ static ssize_t read_task_link(pid_t pid, const char *what, char *buf, size_t siz
 	ssize_t length = readlink(path, buf, size - 1);
 	buf[length > 0 ? length : 0] = '\0';
 	return length;
-}
-
-/* A string of the task's memory, cut at size - 1; -1: not there. */
-static int read_string(int mem_fd, uint64_t address, char *buf, size_t size)
-{
-	ssize_t length = pread(mem_fd, buf, size - 1, (off_t)address);
-
-	if (length <= 0)
-		return -1;
-	buf[length] = '\0';
-	return 0;
 }
 
 /* Bytes of text that end on a whole UTF-8 character, at most `room`. */
@@ -117,7 +106,7 @@ static void add_mark(struct exec_seen *seen)
 static void add_redacted(struct exec_seen *seen, const struct string_list *redact, const char *arg,
 			 const char *previous)
 {
-	char blanked[EXEC_TEXT_MAX + sizeof(REDACTED)];
+	char blanked[EXEC_TEXT_MAX + sizeof(REDACTED)] __attribute__((uninitialized));
 	size_t keep = redact != NULL ? redact_keep(redact, arg, previous) : SIZE_MAX;
 
 	if (keep == SIZE_MAX) {
@@ -134,7 +123,7 @@ static void read_arguments(struct exec_seen *seen, const struct string_list *red
 	char buffers[2][EXEC_TEXT_MAX] __attribute__((uninitialized));
 	const char *previous = NULL;
 
-	if (pread(seen->mem_fd, pointers, sizeof(pointers), (off_t)argv) < 0)
+	if (notify_read_some(seen->pid, argv, pointers, sizeof(pointers)) < 0)
 		return;
 	for (size_t i = 0; pointers[i] != 0 && !seen->full; i++) {
 		char *arg = buffers[i % 2];
@@ -143,7 +132,7 @@ static void read_arguments(struct exec_seen *seen, const struct string_list *red
 			add_mark(seen);
 			return;
 		}
-		if (read_string(seen->mem_fd, pointers[i], arg, sizeof(buffers[0])) < 0)
+		if (notify_read_string(seen->pid, pointers[i], arg, sizeof(buffers[0])) < 0)
 			return;
 		add_redacted(seen, redact, arg, previous);
 		previous = arg;
@@ -153,7 +142,7 @@ static void read_arguments(struct exec_seen *seen, const struct string_list *red
 /* The path as seen inside, by text: what "." and descriptors stand for comes from /proc. */
 static int find_path(struct exec_seen *seen)
 {
-	char what[32] = "cwd", base[PATH_MAX];
+	char what[32] = "cwd", base[PATH_MAX] __attribute__((uninitialized));
 	const char *name = seen->name;
 
 	while (name[0] == '.' && name[1] == '/')
@@ -219,24 +208,28 @@ static bool is_absent(int root_fd, const char *path)
 	return false;
 }
 
-/* By what is found in the sandbox's tree, -1: in the task's; what cannot be told counts as there.
+/* By what is found in the sandbox's tree, else in the task's; what cannot be told counts as there.
  */
-static bool is_path_there(pid_t pid, int judged_fd, const char *path)
+static bool is_path_there(struct exec_seen *seen)
 {
-	int root_fd = judged_fd >= 0 ? judged_fd : open_task(pid, "root", O_PATH | O_DIRECTORY);
+	bool own = seen->root_fd < 0;
+	int root_fd = own ? open_task(seen->pid, "root", O_PATH | O_DIRECTORY) : seen->root_fd;
 	bool there;
 
 	if (root_fd < 0)
 		return true;
-	int fd = sys_openat2(root_fd, path, O_PATH | O_CLOEXEC, RESOLVE_IN_ROOT);
-	if (fd >= 0) {
+	int fd = sys_openat2(root_fd, seen->path, O_PATH | O_CLOEXEC, RESOLVE_IN_ROOT);
+	if (fd >= 0)
 		there = is_program(fd);
-		close(fd);
-	} else {
-		there = (errno != ENOENT && errno != ENOTDIR) || !is_absent(root_fd, path);
-	}
-	if (judged_fd < 0)
+	else
+		there = (errno != ENOENT && errno != ENOTDIR) || !is_absent(root_fd, seen->path);
+	if (own) {
 		close(root_fd);
+		if (fd >= 0)
+			close(fd);
+	} else {
+		seen->fd = fd;
+	}
 	return there;
 }
 
@@ -254,10 +247,10 @@ static bool is_descriptor_there(pid_t pid, int number)
 }
 
 /* Shells try each folder of PATH: only what is there was executed. */
-static bool is_there(const struct exec_seen *seen)
+static bool is_there(struct exec_seen *seen)
 {
 	return seen->by_descriptor ? is_descriptor_there(seen->pid, seen->dir_fd)
-				   : is_path_there(seen->pid, seen->root_fd, seen->path);
+				   : is_path_there(seen);
 }
 
 /* False: there is no such program, or the pointers lead nowhere. */
@@ -268,12 +261,14 @@ static bool look(struct notify *notify, const struct seccomp_data *data, struct 
 
 	seen->dir_fd = at ? (int)data->args[0] : AT_FDCWD;
 	seen->by_descriptor = at && (data->args[4] & AT_EMPTY_PATH) != 0;
-	if (seen->mem_fd < 0) {
+	int cut = notify_read_string(seen->pid, data->args[at ? 1 : 0], seen->name,
+				     sizeof(seen->name));
+	if (cut < 0 && errno == EPERM) {
 		/* Yama scope 3, or a program file that the user may not read. */
 		add_text(seen, unreadable, sizeof(unreadable) - 1, sizeof(seen->text));
 		return true;
 	}
-	if (read_string(seen->mem_fd, data->args[at ? 1 : 0], seen->name, sizeof(seen->name)) < 0)
+	if (cut != 0)
 		return false;
 	seen->by_descriptor = seen->by_descriptor && seen->name[0] == '\0';
 	if (seen->name[0] == '\0' && !seen->by_descriptor)
@@ -364,18 +359,21 @@ void notify_first_exec(struct notify *notify)
 
 void notify_exec(struct notify *notify, const struct seccomp_notif *request)
 {
-	pid_t pid = (pid_t)request->pid;
 	struct exec_seen seen __attribute__((uninitialized));
 
-	seen.pid = pid;
+	seen.pid = (pid_t)request->pid;
 	seen.used = seen.argc = 0;
 	seen.full = false;
-	seen.mem_fd = open_task(pid, "mem", O_RDONLY);
+	seen.fd = -1;
 	/* no program has another: chroot(2) and pivot_root(2) need a capability */
 	seen.root_fd = notify->judge != NULL ? notify->judge->root_fd : -1;
 	bool there = look(notify, &request->data, &seen);
-	if (seen.mem_fd >= 0)
-		close(seen.mem_fd);
 	if (there && notify_is_valid(notify, request->id))
 		count_exec(notify, &seen);
+	if (seen.fd >= 0 && notify->watch == NULL)
+		notify_found(notify, request, seen.path, seen.fd);
+	else
+		notify_path(notify, request);
+	if (seen.fd >= 0)
+		close(seen.fd);
 }

@@ -15,14 +15,14 @@
 /* PIECE: few paths are longer, and what is read beyond their end costs time too. */
 enum { PAGE = 4096, PIECE = 256 };
 
-/* Never across a page, since the next one may not be there. -1: no end of the string was found. */
-static int read_text(pid_t pid, uint64_t address, char *buf, size_t size)
+/* Never across a page, since the next one may not be there. */
+int notify_read_string(pid_t pid, uint64_t address, char *buf, size_t size)
 {
 	size_t len = 0;
 
-	while (len < size) {
+	while (len < size - 1) {
 		size_t page = PAGE - (address + len) % PAGE, room = page < PIECE ? page : PIECE;
-		struct iovec local = {buf + len, room < size - len ? room : size - len};
+		struct iovec local = {buf + len, room < size - 1 - len ? room : size - 1 - len};
 		struct iovec remote = {(void *)(uintptr_t)(address + len), local.iov_len};
 		ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
 
@@ -32,7 +32,18 @@ static int read_text(pid_t pid, uint64_t address, char *buf, size_t size)
 			return 0;
 		len += (size_t)got;
 	}
-	return -1;
+	buf[len] = '\0';
+	return 1;
+}
+
+ssize_t notify_read_some(pid_t pid, uint64_t address, void *buf, size_t size)
+{
+	size_t page = PAGE - address % PAGE, first = page < size ? page : size;
+	struct iovec local = {buf, size};
+	struct iovec remote[] = {{(void *)(uintptr_t)address, first},
+				 {(void *)(uintptr_t)(address + first), size - first}};
+
+	return process_vm_readv(pid, &local, 1, remote, size > first ? 2 : 1, 0);
 }
 
 int notify_read_bytes(pid_t pid, uint64_t address, void *buf, size_t size)
@@ -136,7 +147,8 @@ int notify_read_path(const struct seccomp_notif *request, int8_t dir, int8_t at,
 	pid_t pid = (pid_t)request->pid;
 	char name[PATH_MAX] __attribute__((uninitialized));
 
-	if (read_text(pid, request->data.args[at], ret_path, PATH_MAX) != 0 || ret_path[0] == '\0')
+	if (notify_read_string(pid, request->data.args[at], ret_path, PATH_MAX) != 0 ||
+	    ret_path[0] == '\0')
 		return -1;
 	if (ret_path[0] == '/')
 		return resolve_own(pid, ret_path);

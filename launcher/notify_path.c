@@ -262,28 +262,51 @@ static void watch_question(struct notify *notify, const struct seccomp_notif *re
 	watch_use(notify->watch, notify->judge, question);
 }
 
+static bool is_judged(struct notify *notify)
+{
+	if (notify->judge == NULL || notify->judge->root_fd < 0)
+		return false;
+	if (notify->room == NULL)
+		notify->room = arena_alloc(notify->arena, sizeof(*notify->room));
+	return true;
+}
+
+static void judge_question(struct notify *notify, const struct seccomp_notif *request,
+			   const struct judge_question *question)
+{
+	struct notify_room *room = notify->room;
+	struct record_denial denial = {.count = 1};
+
+	if (!judge(notify->judge, question, &room->found))
+		return;
+	judge_describe(notify->judge, question, &room->found, room->text, &denial);
+	notify_write_down(notify, request, &denial);
+}
+
 void notify_path(struct notify *notify, const struct seccomp_notif *request)
 {
 	bool socket = request->data.nr == SYS_connect || request->data.nr == SYS_bind;
 	struct judge_question question;
-	struct record_denial denial = {.count = 1};
 
-	if (notify->judge == NULL || notify->judge->root_fd < 0)
-		return;
-	if (notify->room == NULL)
-		notify->room = arena_alloc(notify->arena, sizeof(*notify->room));
-	struct notify_room *room = notify->room;
-	if (notify->watch != NULL && !socket && watch_rest(notify, request))
-		return;
-	if (!(socket ? socket_question(notify, request, &question)
+	if (!is_judged(notify) ||
+	    (notify->watch != NULL && !socket && watch_rest(notify, request)) ||
+	    !(socket ? socket_question(notify, request, &question)
 		     : path_question(notify, request, &question)))
 		return;
 	if (notify->watch != NULL)
 		watch_question(notify, request, &question);
 	/* who only watches asks about far more names than anybody is denied */
-	if ((notify->watch != NULL && question.want == WANT_LOOK) ||
-	    !judge(notify->judge, &question, &room->found))
-		return;
-	judge_describe(notify->judge, &question, &room->found, room->text, &denial);
-	notify_write_down(notify, request, &denial);
+	if (notify->watch == NULL || question.want != WANT_LOOK)
+		judge_question(notify, request, &question);
+}
+
+void notify_found(struct notify *notify, const struct seccomp_notif *request, const char *path,
+		  int fd)
+{
+	if (is_judged(notify))
+		judge_question(notify, request,
+			       &(struct judge_question){.want = WANT_EXECUTE,
+							.path = path,
+							.is_found = true,
+							.found_fd = fd});
 }

@@ -21,7 +21,7 @@ bool notify_is_valid(const struct notify *notify, uint64_t id);
 
 /* An execve or execveat that the supervisor is asked about. */
 bool notify_is_exec(const struct seccomp_data *data);
-/* Writes the exec down, unless no such program is there to be executed. */
+/* Writes the exec down, unless no such program is there to be executed, and judges it. */
 void notify_exec(struct notify *notify, const struct seccomp_notif *request);
 
 /* Writes a refused call down; errnum is what it is answered with. */
@@ -30,6 +30,9 @@ void notify_denial(struct notify *notify, const struct seccomp_notif *request, i
 /* A call that the filter lets through and asks about: written down when it is about to
  * be refused. notify_path.c */
 void notify_path(struct notify *notify, const struct seccomp_notif *request);
+/* The same of an exec whose program was found already. */
+void notify_found(struct notify *notify, const struct seccomp_notif *request, const char *path,
+		  int fd);
 /* Counts a denial; a new one gets the process and program of the request. */
 void notify_write_down(struct notify *notify, const struct seccomp_notif *request,
 		       struct record_denial *denial);
@@ -37,6 +40,10 @@ void notify_write_down(struct notify *notify, const struct seccomp_notif *reques
 /* notify_find.c: -1 when it cannot be read, or means something only the task itself can tell.
  * A path is as seen from the root of the sandbox. */
 enum { NOTIFY_NO_ARG = -1 };
+/* 1: it goes on, and was cut at size - 1. */
+int notify_read_string(pid_t pid, uint64_t address, char *buf, size_t size);
+/* As much as is there: the number of bytes. At most a page. */
+ssize_t notify_read_some(pid_t pid, uint64_t address, void *buf, size_t size);
 int notify_read_bytes(pid_t pid, uint64_t address, void *buf, size_t size);
 /* What a link below the task's folder in /proc says. */
 int notify_read_link(pid_t pid, const char *what, char ret_path[PATH_MAX]);
