@@ -90,7 +90,7 @@ static int receive_fd(int socket_fd)
 }
 
 /* Answers until the listener is gone. */
-static void supervise(void)
+static void answer_all(void)
 {
 	struct pollfd waiting = {.fd = notify.fd, .events = POLLIN};
 	int64_t wait_ns = 0;
@@ -106,11 +106,11 @@ static void supervise(void)
 	}
 }
 
-/* Runs `inside` in a child under the filter and supervises it; its exit status. */
-static int run(int (*inside)(void))
+/* `inside` in a child under the filter, whose listener is notify.fd. */
+static pid_t begin(int (*inside)(void))
 {
 	struct sock_fprog program = build();
-	int sockets[2], status;
+	int sockets[2];
 
 	denials = (struct denials){.arena = &arena};
 	notify = (struct notify){.fd = -1,
@@ -130,11 +130,26 @@ static int run(int (*inside)(void))
 		_exit(inside());
 	}
 	notify.fd = receive_fd(sockets[0]);
-	supervise();
+	close(sockets[0]);
+	close(sockets[1]);
+	return child;
+}
+
+/* Answers what it still asks; its exit status. */
+static int finish(pid_t child)
+{
+	int status;
+
+	answer_all();
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	close(notify.fd);
 	ck_assert_msg(WIFEXITED(status), "status %#x", (unsigned)status);
 	return WEXITSTATUS(status);
+}
+
+static int run(int (*inside)(void))
+{
+	return finish(begin(inside));
 }
 
 static int call(long nr, long a, long b, long c)

@@ -9,8 +9,9 @@
 #include <sys/stat.h>
 
 #include "notify_fixture.h"
+#include "supervise.h"
 
-enum { FLOOD = 100000 };
+enum { FLOOD = 100000, ASKERS = 8 };
 
 static const struct record_denial *find(const char *op, const char *object)
 {
@@ -208,6 +209,46 @@ START_TEST(dead_task_ends_the_listener)
 }
 END_TEST
 
+/* ---- the loop ---- */
+
+static int ask_together(void)
+{
+	for (int i = 0; i < ASKERS; i++)
+		if (fork() == 0)
+			_exit(call(SYS_keyctl, 0, 0, 0) == EPERM ? 0 : 1);
+	int status, wrong = 0;
+	while (wait(&status) > 0)
+		wrong += status != 0;
+	return wrong;
+}
+
+/* A file as stdin waits for its turn without a word from epoll. */
+static uint64_t answered_in_one_turn(void)
+{
+	static struct run one_run;
+	struct loop loop = {.run = &one_run, .epoll_fd = -1, .mounts_fd = -1};
+	const struct timespec all_ask = {.tv_nsec = 300000000};
+	struct pollfd fds[LOOP_FDS];
+
+	pid_t child = begin(ask_together);
+	notify_start(&notify);
+	nanosleep(&all_ask, NULL);
+	one_run.notify = notify;
+	loop.listener_fd = notify.fd;
+	listener_poll(&loop, fds, 0);
+	notify = one_run.notify;
+	uint64_t answered = notify.refused_total;
+	ck_assert_int_eq(finish(child), 0);
+	ck_assert_uint_eq(notify.refused_total, ASKERS);
+	return answered;
+}
+
+START_TEST(who_asks_without_end_leaves_the_streams_their_turn)
+{
+	ck_assert_uint_eq(answered_in_one_turn(), 1);
+}
+END_TEST
+
 /* ---- the table of denials ---- */
 
 START_TEST(table_is_bounded)
@@ -241,6 +282,7 @@ int main(void)
 	tcase_add_test(live, price_is_printed);
 	tcase_add_test(live, answers_are_late_beyond_the_rate);
 	tcase_add_test(live, dead_task_ends_the_listener);
+	tcase_add_test(live, who_asks_without_end_leaves_the_streams_their_turn);
 	tcase_add_test(live, table_is_bounded);
 	suite_add_tcase(suite, live);
 
