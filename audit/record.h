@@ -229,6 +229,8 @@ struct run_end {
 /* One line each, without the newline, without the store's own fields (seq, prev). */
 char *render_start(struct arena *arena, const struct run_start *start);
 char *render_end(struct arena *arena, const struct run_end *end);
+/* The line of --status-fd: short enough for a pipe that nobody reads before sbox has ended. */
+char *render_status(struct arena *arena, const struct run_end *end);
 /* The object of --json: one line. start may be NULL when the run never got that far. */
 char *render_result(struct arena *arena, const struct run_start *start, const struct run_end *end);
 

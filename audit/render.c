@@ -88,6 +88,18 @@ char *render_end(struct arena *arena, const struct run_end *end)
 	return json_finish(&json);
 }
 
+char *render_status(struct arena *arena, const struct run_end *end)
+{
+	struct json json;
+
+	json_begin(&json, arena);
+	json_object_begin(&json);
+	render_text(&json, "run", end->run);
+	render_ending(&json, end);
+	json_object_end(&json);
+	return json_finish(&json);
+}
+
 char *render_result(struct arena *arena, const struct run_start *start, const struct run_end *end)
 {
 	static const struct run_start never_started = {

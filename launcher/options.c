@@ -18,6 +18,7 @@ enum option_id {
 	OPTION_STORE,
 	OPTION_HELP,
 	OPTION_VERSION,
+	OPTION_RECORD_FD,
 	OPTION_WATCH_FD,
 	OPTION_MAX
 };
@@ -30,13 +31,15 @@ const struct option option_table[] = {
 	[OPTION_STRICT] = {"--strict", NULL,
 			   "refuse every reduced or missing boundary, whatever on_missing says"},
 	[OPTION_QUIET] = {"--quiet", NULL, "no line on stderr about how the run ended"},
-	[OPTION_STATUS_FD] = {"--status-fd", "N", "write the end as one JSON line to descriptor N"},
+	[OPTION_STATUS_FD] = {"--status-fd", "N",
+			      "write run and end as one JSON line to descriptor N"},
 	[OPTION_LABEL] = {"--label", "K=V", "a label for the record; repeatable"},
 	[OPTION_SET] = {"--set", "SECTION.KEY=V",
 			"override a profile key (+= adds to a list); repeatable"},
 	[OPTION_STORE] = {"--store", "DIR", "folder of the audit store"},
 	[OPTION_HELP] = {"--help", NULL, "this text"},
 	[OPTION_VERSION] = {"--version", NULL, "the version"},
+	[OPTION_RECORD_FD] = {"--record-fd", "N", NULL},
 	[OPTION_WATCH_FD] = {"--watch-fd", "N", NULL},
 };
 
@@ -166,6 +169,8 @@ static int take_option(struct arena *arena, struct options *options, enum option
 		return take_label(arena, options, value, err);
 	case OPTION_STATUS_FD:
 		return take_descriptor("--status-fd", value, &options->status_fd, err);
+	case OPTION_RECORD_FD:
+		return take_descriptor("--record-fd", value, &options->record_fd, err);
 	case OPTION_WATCH_FD:
 		return take_descriptor("--watch-fd", value, &options->watch_fd, err);
 	case OPTION_JSON:

@@ -17,6 +17,8 @@ struct options {
 	const char *store_dir; /* --store, or NULL */
 	bool json, strict, quiet, help, version;
 	int status_fd; /* -1: none */
+	int record_fd; /* where the whole record of the end is written, for `sbox learn`; 0: nowhere
+			*/
 	int watch_fd;  /* where all that the program uses is written (watch.h); 0: nowhere */
 	struct profile_override *overrides;
 	size_t override_count;

@@ -29,12 +29,6 @@ enum {
 	DEATH_WAIT_MS = 5000,
 };
 
-static void say(const struct run *run, const char *text)
-{
-	if (!run->options->quiet && text != NULL)
-		fprintf(stderr, "sbox: %s\n", text);
-}
-
 static int open_cache(struct run *run, struct error *err)
 {
 	cache_probe(run->arena, &run->profile, run->context.store, &run->host);
@@ -71,7 +65,7 @@ static int prepare(struct run *run, struct error *err)
 	if (profile_load(run->arena, context, run->options->profile, run->options->overrides,
 			 run->options->override_count, &run->profile, &note, err) != 0)
 		return -1;
-	say(run, note);
+	run_say(run, note);
 	if (store_open(&run->store, context->store, context->uid, err) != 0)
 		return -1;
 	run->store_is_open = true;
@@ -267,18 +261,6 @@ static void fail(struct run *run, const struct error *err)
 	record_refusal(run);
 }
 
-static void write_status(const struct run *run)
-{
-	int fd = run->options->status_fd;
-
-	if (fd < 0)
-		return;
-	const char *line = arena_printf(run->arena, "%s\n", render_end(run->arena, &run->end));
-
-	if (write(fd, line, strlen(line)) < 0)
-		say(run, "--status-fd: the descriptor cannot be written to");
-}
-
 /* Never silent: the run happened, its end is not on disk. */
 static void complain_about_end(struct run *run, const struct error *err)
 {
@@ -299,25 +281,6 @@ static void write_down_end(struct run *run)
 	if (store_append(&run->store, render_end(run->arena, &run->end), run->store.policy.sync,
 			 &err) != 0)
 		complain_about_end(run, &err);
-}
-
-static void announce(struct run *run)
-{
-	/* --quiet is about the program's end; why sbox did not run it is always said */
-	if (outcome_did_not_run(run->end.kind) && run->end.message != NULL)
-		fprintf(stderr, "sbox: %s\n", run->end.message);
-	else
-		say(run, run->end.message);
-	for (size_t i = 0; i < run->held_count; i++)
-		say(run, run->held[i]);
-	if (run->end.exit_status != 0 && !run->options->quiet)
-		fputs(outcome_denials(run), stderr);
-	if (run->options->json) {
-		puts(render_result(run->arena, run->started_on_record ? &run->start : NULL,
-				   &run->end));
-		fflush(stdout);
-	}
-	write_status(run);
 }
 
 /* Nothing of the sandbox is left when the end is written down. */
@@ -379,7 +342,7 @@ int run_program(struct arena *arena, const struct options *options)
 	if (prepare(run, err) != 0 || start_or_look(run, err) != 0) {
 		fail(run, err);
 	} else {
-		say(run, run->accepted);
+		run_say(run, run->accepted);
 		supervise(run);
 	}
 	gate_end(run);
@@ -391,7 +354,7 @@ int run_program(struct arena *arena, const struct options *options)
 	if (run->alone)
 		settle(run);
 	release(run);
-	announce(run);
+	run_tell(run);
 	if (run->store_is_open) {
 		store_prune_when_due(&run->store);
 		store_close(&run->store);

@@ -120,6 +120,10 @@ void spawn_go(struct run *run);
 /* supervise.c: until everything in the sandbox is dead and the streams are done. */
 void supervise(struct run *run);
 
+/* run_tell.c: one line on stderr, unless --quiet; and all that is said of a run that has ended. */
+void run_say(const struct run *run, const char *text);
+void run_tell(struct run *run);
+
 /* outcome.c: what an end is called, and its one sentence. */
 void outcome_end(struct run *run, enum end_kind kind, int code, const char *decided_by);
 void outcome_kill(struct run *run, enum end_kind kind, const char *decided_by);

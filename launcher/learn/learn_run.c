@@ -77,7 +77,7 @@ static char *read_back(struct arena *arena, int fd, size_t *ret_size)
 	return bytes;
 }
 
-static char **make_argv(struct learn *learn, char *const *options, int watch_fd, int status_fd)
+static char **make_argv(struct learn *learn, char *const *options, int watch_fd, int record_fd)
 {
 	struct string_list words = {0};
 	char *const *program = learn->wishes.argv;
@@ -90,8 +90,8 @@ static char **make_argv(struct learn *learn, char *const *options, int watch_fd,
 		ADD("--store");
 		ADD(learn->wishes.store_dir);
 	}
-	ADD("--status-fd");
-	ADD(arena_printf(learn->arena, "%d", status_fd));
+	ADD("--record-fd");
+	ADD(arena_printf(learn->arena, "%d", record_fd));
 	if (watch_fd >= 0) {
 		ADD("--watch-fd");
 		ADD(arena_printf(learn->arena, "%d", watch_fd));
@@ -107,21 +107,21 @@ static char **make_argv(struct learn *learn, char *const *options, int watch_fd,
 json_t *learn_launch(struct learn *learn, char *const *options, int watch_fd, bool silent,
 		     int *ret_status, struct error *err)
 {
-	int status_fd = memfd_create("status", 0);
+	int record_fd = memfd_create("record", 0);
 	size_t size = 0;
 	json_t *end;
 
-	if (status_fd < 0) {
+	if (record_fd < 0) {
 		error_sys(err, "cannot make room for what a run tells");
 		return NULL;
 	}
-	char **argv = make_argv(learn, options, watch_fd, status_fd);
+	char **argv = make_argv(learn, options, watch_fd, record_fd);
 	if (execute(learn, argv, silent, ret_status, err) != 0) {
-		close(status_fd);
+		close(record_fd);
 		return NULL;
 	}
-	const char *line = read_back(learn->arena, status_fd, &size);
-	close(status_fd);
+	const char *line = read_back(learn->arena, record_fd, &size);
+	close(record_fd);
 	end = line != NULL ? json_loadb(line, size, 0, NULL) : NULL;
 	if (end == NULL)
 		error_set(err, ERROR_SYSTEM, "the learning run did not begin: see above");

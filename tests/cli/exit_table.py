@@ -272,8 +272,58 @@ def status_fd_reaches_nobody_inside(t):
     with os.fdopen(read_fd, "rb") as status:
         text = status.read()
     t.equal(len(text.splitlines()), 1, f"the program wrote into it: {text!r}")
-    t.equal(json.loads(text)["type"], "run.end")
+    t.equal(sorted(json.loads(text)), ["end", "run"])
     t.check(str(write_fd) not in run.text.split(), f"descriptors inside: {run.text}")
+
+
+def many_execs(t):
+    """A program whose record is longer than a pipe holds."""
+    t.write("many.sh", "i=0\nwhile [ $i -lt 300 ]; do /bin/true $i " + 200 * "x" + "; i=$((i+1)); done\n")
+    return ["sh", "many.sh"]
+
+
+@test()
+def status_fd_that_is_read_afterwards(t):
+    read_fd, write_fd = os.pipe()
+    child = t.start(*many_execs(t), opts=["--quiet", "--status-fd", str(write_fd)], pass_fds=(write_fd,))
+    os.close(write_fd)
+    t.communicate(child, b"", 30)
+    t.check(len(json.dumps(t.records()[-1])) > 65536, "the record is as long as wanted")
+    t.equal(json.loads(os.read(read_fd, 65536))["end"]["status"], 0)
+    os.close(read_fd)
+
+
+@test(cases=["TERM", "INT", "HUP", "QUIT"])
+def whoever_does_not_read_a_result_can_end_sbox(t, name):
+    child = t.start(*many_execs(t), opts=["--json"])
+    wait_until(lambda: len(t.records()) == 2)
+    time.sleep(0.1)
+    t.equal(child.poll(), None, "it waits for its reader")
+    child.send_signal(getattr(signal, "SIG" + name))
+    t.equal(child.wait(10), -getattr(signal, "SIG" + name))
+    t.equal(t.records()[-1]["end"]["kind"], "exited")
+    t.communicate(child, b"", 10)
+
+
+@test()
+def result_arrives_whole_through_a_nonblocking_pipe(t):
+    read_fd, write_fd = os.pipe()
+    os.set_blocking(write_fd, False)
+    child = t.start(*many_execs(t), opts=["--json"], stdout=write_fd)
+    os.close(write_fd)
+    wait_until(lambda: len(t.records()) == 2)
+    time.sleep(0.1)
+    with os.fdopen(read_fd, "rb") as result:
+        t.equal(json.loads(result.read())["end"]["kind"], "exited")
+    t.communicate(child, b"", 10)
+
+
+@test()
+def result_that_cannot_be_written_is_said(t):
+    with open("/dev/full", "wb") as full:
+        child = t.start("true", opts=["--json"], stdout=full)
+    _, err = t.communicate(child, b"", 20)
+    t.has(err.decode(), "--json: ")
 
 
 @test(cases=["99", "x", "-1", "0x3", ""])
