@@ -119,7 +119,7 @@ int child_new_root(struct child *child, const struct step *step)
 
 	(void)step;
 	/* the caller's is for the program: see SESSION */
-	child->umask = umask(0);
+	umask(0);
 	if (fs < 0)
 		return 1;
 	if (set_text(fs, "mode", "0755") != 0 ||

@@ -101,7 +101,7 @@ int child_keeper(struct child *child, const struct step *step)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
 		return 2;
 	if (child->root_fd < 0)
-		child->umask = umask(0);
+		umask(0);
 	if (domain && open_domain(step->value[0]) != 0)
 		return 3;
 	if ((domain || step->flags == 1) && prove_domain() != 0)

@@ -125,6 +125,8 @@ static enum obstacle refused_clone(const char *root, int errnum, bool is_root)
 		return OBSTACLE_MAX_USER_NAMESPACES;
 	if (errnum == ENOSPC || errnum == EUSERS)
 		return OBSTACLE_NAMESPACE_LIMIT;
+	if (errnum == EAGAIN)
+		return OBSTACLE_TASK_LIMIT;
 	if (!is_root && obstacle_number(root, "/proc/sys/kernel/unprivileged_userns_clone") == 0)
 		return OBSTACLE_USERNS_CLONE;
 	if (is_chroot(root))

@@ -47,6 +47,11 @@
 		 "32 user namespaces lie inside each other",                                       \
 		 "sysctl user shows the limits; sysctl -w user.max_NAME_namespaces=10000 "         \
 		 "raises one")                                                                     \
+	OBSTACLE(TASK_LIMIT, "task-limit",                                                         \
+		 "a limit of processes is reached: RLIMIT_NPROC, a control group's pids.max or "   \
+		 "kernel.threads-max",                                                             \
+		 "ulimit -u and the control group's pids.max show them; end other processes, or "  \
+		 "raise it")                                                                       \
 	OBSTACLE(SECURITY_MODULE, "security-module",                                               \
 		 "a rule of this machine's security modules (AppArmor, SELinux, a container's "    \
 		 "profile) refuses it",                                                            \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -330,6 +331,10 @@ static struct run *run_new(struct arena *arena, const struct options *options)
 	run->end.usage.read_bytes = UNKNOWN;
 	run->end.usage.written_bytes = UNKNOWN;
 	run_id_make(run->id);
+	/* what sbox makes for itself its owner can use, whatever the caller's; the program has that
+	 */
+	run->caller_umask = umask(0);
+	umask(run->caller_umask & ~(mode_t)S_IRWXU);
 	return run;
 }
 

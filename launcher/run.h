@@ -58,6 +58,7 @@ struct run {
 	bool has_cgroup;
 
 	struct spawn *spawn; /* spawn.c: the process that becomes init; NULL: none yet */
+	mode_t caller_umask;
 	pid_t init_pid;
 	int init_pidfd, control_fd, fault_fd, go_fd;
 	bool ready, no_listener;

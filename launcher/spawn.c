@@ -203,7 +203,8 @@ static long new_process(struct clone_args *args)
  * the arena, what is there when it looks. */
 static int clone_init(struct run *run, uint64_t namespaces, struct error *err)
 {
-	struct child child = {.root_fd = -1,
+	struct child child = {.umask = run->caller_umask,
+			      .root_fd = -1,
 			      .proc_fd = -1,
 			      .own_proc_fd = -1,
 			      .devpts_fd = -1,

@@ -226,6 +226,24 @@ def umask_and_cwd_of_the_caller(t):
 
 
 @test()
+def umask_that_closes_files_to_their_owner(t):
+    """It is the program's; what sbox makes for itself can be used by the next run as well."""
+    for _ in range(2):
+        run = t.sbox("sh", "-c", "umask; echo x > ~/.cache/made; ls -l ~/.cache/made; rm -f ~/.cache/made",
+                     opts=["--quiet"], sets=["file.cache=1M"], preexec=lambda: os.umask(0o777))
+        t.ended(run, "exited", 0)
+        t.equal(run.text.split()[:2], ["0777", "----------"])
+        t.ended(t.sbox("true"), "exited", 0)
+
+
+@test(callers=("user",))
+def limit_of_processes_is_called_by_its_name(t):
+    run = t.sbox("echo", "ran", preexec=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
+    t.equal((run.code, run.out), (125, b""), run)
+    t.has(run.errtext, "RLIMIT_NPROC")
+
+
+@test()
 def cwd_that_is_gone(t):
     t.mkdir("gone")
     run = t.plain("sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *t.command(["echo", "ran"]),

@@ -71,6 +71,7 @@ static const struct {
 	 ENOSPC,
 	 false,
 	 OBSTACLE_NAMESPACE_LIMIT},
+	{"too many processes", {PLAIN_MOUNTS}, AT_CLONE, EAGAIN, false, OBSTACLE_TASK_LIMIT},
 	{"nested too deep", {PLAIN_MOUNTS}, AT_CLONE, EUSERS, false, OBSTACLE_NAMESPACE_LIMIT},
 	{"old debian",
 	 {PLAIN_MOUNTS, {"/proc/sys/kernel/unprivileged_userns_clone", "0\n"}},
