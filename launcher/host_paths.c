@@ -272,6 +272,10 @@ static int probe_rule(struct arena *arena, const struct path_rule *rule, enum pa
 			note_absent(arena, rule, host);
 		return 0;
 	}
+	if (strcmp(fact.path, "/") == 0)
+		return error_at(err, rule->file != NULL ? rule->file : "default", rule->line,
+				"[file] %s: %s is " WHOLE_SYSTEM, path_kind_names[kind],
+				rule->path);
 	fact.rule = rule;
 	if (kind == PATH_WRITE)
 		fill_file_system(&fact);

@@ -26,6 +26,9 @@ enum key_id {
 	KEY_MAX
 };
 
+/* Why no list may hold "/": a listed path is attached in the sandbox's own root. */
+#define WHOLE_SYSTEM "the whole system: name the folders that are needed"
+
 /* A path as the profile wrote it, variables already expanded; absolute, no "." or "..". */
 struct path_rule {
 	const char *path;

@@ -57,6 +57,9 @@ static int check_bytes(struct reading *reading, const char *line, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		unsigned char byte = (unsigned char)line[i];
 
+		if (byte == '\0')
+			return FAIL(reading, "byte 0x00 at column %zu: no value can hold it",
+				    i + 1);
 		if ((byte < ' ' && byte != '\t') || byte == 0x7f)
 			return FAIL(reading, "byte 0x%02x at column %zu: write it as ${0x%02x}",
 				    byte, i + 1, byte);

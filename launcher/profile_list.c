@@ -30,6 +30,8 @@ static int check_raw_path(const struct place *place, const char *raw, struct err
 {
 	if (strcmp(raw, "*") == 0)
 		return place_error(place, err, "\"*\" would be every path: name them, one a line");
+	if (raw[0] == '/' && raw[strspn(raw, "/")] == '\0')
+		return place_error(place, err, "\"/\" is " WHOLE_SYSTEM);
 	if (strpbrk(raw, "*?[") != NULL)
 		return place_error(place, err,
 				   "%s: patterns are not expanded: name the path, or the folder "

@@ -33,7 +33,7 @@ static const struct forbidden never_cwd[] = {
 };
 
 static const struct forbidden never_write[] = {
-	{"/", false, "the whole system: name the folders that are needed"},
+	{"/", false, WHOLE_SYSTEM},
 	{"/proc", true, "the kernel's: the sandbox has its own"},
 	{"/sys", true, "the kernel's"},
 	{"/dev", true, "for devices: those are listed under device"},

@@ -50,6 +50,16 @@ def nothing_more(t, key, name, value, rows):
     return run
 
 
+@test(cases=[key for key in PATHS if key != "file.device"])
+def the_root_is_no_element(t, key):
+    """Spelled out, behind a link, or as what a variable stands for."""
+    os.symlink("/", f"{t.ws}/to-root")
+    for path, cwd in (("/", None), ("//", None), (f"{t.ws}/to-root", None), ("${cwd}", "/")):
+        run = t.sbox("true", cwd=cwd, sets=["file.write=", f"{key}+={path}"])
+        t.equal(run.code, 125, f"{path}: {run}")
+        t.has(run.errtext, "the whole system", path)
+
+
 @test(cases=PATHS)
 def path_lists(t, key):
     """What a path list with such a value lets a real run see: nothing that was not named."""

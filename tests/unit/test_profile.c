@@ -127,6 +127,9 @@ static const struct bad {
 	{"[file]\ndevice = /etc/passwd\n", 2, "is not below /dev"},
 	{"[file]\ndevice = /dev\n", 2, "is not below /dev"},
 	{"[file]\nwrite = /\n", 2, "[file] write: \"/\" is the whole system"},
+	{"[file]\nread = /usr\n       //\n", 3, "[file] read: \"/\" is the whole system"},
+	{"[file]\nexec = -/\n", 2, "[file] exec: \"/\" is the whole system"},
+	{"[file]\nhide = /\n", 2, "[file] hide: \"/\" is the whole system"},
 	{"[file]\nread = /a\nwrite = /srv/x\n  /proc/self\n", 4, "\"/proc/self\" is the kernel's"},
 	{"[file]\nwrite = /sys\n", 2, "is the kernel's"},
 	{"[file]\nwrite = /dev/shm\n", 2, "is for devices"},
@@ -200,7 +203,7 @@ START_TEST(refused_nul)
 	static const char text[] = "[file]\nread = /a\0b\n";
 
 	ck_assert_int_eq(load(put_bytes("t.ini", text, sizeof(text) - 1)), -1);
-	assert_error("NUL", 2, "byte 0x00 at column 10");
+	assert_error("NUL", 2, "byte 0x00 at column 10: no value can hold it");
 }
 END_TEST
 
@@ -267,7 +270,7 @@ static const struct good {
 	{"[profile]\ndescription = ${0x24}{cwd}\n", "profile", "description", "${0x24}{cwd}"},
 	{"[file]\nread = /a\n  /b\nread = /c\n", "file", "read", "/a\n/b\n/c"},
 	{"[file]\nread =\n  /a\n  ; no\n\n  -/b ; x\n", "file", "read", "/a\n-/b"},
-	{"[file]\nread = //a//b/\n  /\n", "file", "read", "/a/b\n/"},
+	{"[file]\nread = //a//b/\n  /c//\n", "file", "read", "/a/b\n/c"},
 	{"[file]\nread = /a b/c\n", "file", "read", "/a b/c"},
 	{"[file]\nread = /a${0x2c}/b\n", "file", "read", "/a${0x2c}/b"},
 	{"[file]\nread = /...\n  /.a\n  /..b\n", "file", "read", "/...\n/.a\n/..b"},

@@ -161,7 +161,7 @@ static const struct set_row {
 	{"privilege.syscalls=read", NULL, "privilege", "syscalls", "read"},
 	{"profile.description=a ;b\\", NULL, "profile", "description", "a ${0x3b}b${0x5c}"},
 	{"file.write=b", "--set file.write=b: \"b\" is not an absolute path", "", "", ""},
-	{"file.write=/", "[file] write: \"/\" is the whole system", "", "", ""},
+	{"file.write=/", "--set file.write=/: \"/\" is the whole system", "", "", ""},
 	{"process.memory=80x", "--set process.memory=80x: \"80x\" is not a size", "", "", ""},
 	{"process.memory+=1G", "memory is one value, not a list: write =", "", "", ""},
 	{"process.memroy=1G", "[process] has no key memroy; did you mean memory?", "", "", ""},
