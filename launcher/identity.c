@@ -174,6 +174,14 @@ void identity_unlease(uid_t uid, int lease_fd)
 	close(lease_fd);
 }
 
+void identity_give(const struct identity *identity, int fd)
+{
+	/* root without CAP_CHOWN cannot, and the program has its open ends all the same */
+	if (identity->outer_uid != geteuid() &&
+	    fchown(fd, identity->outer_uid, identity->outer_gid) != 0)
+		return;
+}
+
 void identity_release(const struct identity *identity, int lease_fd)
 {
 	identity_unlease(identity->outer_uid, lease_fd);

@@ -18,6 +18,8 @@ int identity_take(struct arena *arena, const struct profile *profile, const stru
 /* Root only: a uid for a process of sbox's own; the lock is closed by identity_unlease(). */
 int identity_lease(uid_t *ret_uid, int *ret_lease_fd, struct error *err);
 void identity_unlease(uid_t uid, int lease_fd);
+/* A pipe of the program's: /dev/stderr, /dev/stdin and the like open it again, by its owner. */
+void identity_give(const struct identity *identity, int fd);
 void identity_release(const struct identity *identity, int lease_fd);
 
 #endif

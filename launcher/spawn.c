@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "identity.h"
 #include "obstacle.h"
 #include "run.h"
 #include "sys.h"
@@ -363,6 +364,8 @@ int spawn_init(struct run *run, struct error *err)
 		return -1;
 	if (make_nonblocking(&run->spawn->pipes) != 0)
 		return error_sys(err, "cannot set up pipes");
+	for (int i = 0; i < 3; i++)
+		identity_give(&run->arm.identity, run->spawn->pipes.stdio[i][i == 0]);
 	spawn_go(run);
 	int rc = send_idmaps(run, err);
 	idmaps_close(&run->arm);

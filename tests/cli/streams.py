@@ -43,6 +43,19 @@ def closed_with_json(t, case):
     t.check(b"hello" not in t.read(f"{t.store}/head"), "the head file")
 
 
+@test(cases=["/dev/std{}", "/proc/self/fd/{}", "/dev/fd/{}"])
+def streams_are_opened_again_by_name(t, form):
+    """Scripts write to /dev/stderr: as without a sandbox, also where the program has a uid of its own."""
+    names = ("in", "out", "err") if "std" in form else (0, 1, 2)
+    given, out, err = (form.format(name) for name in names)
+    script = f"echo err >{err}; echo out >{out}; cat {given}"
+    for runner, options in ((t.plain, {}), (t.sbox, {"opts": ["--quiet"]})):
+        run = runner("sh", "-c", script, stdin=b"given\n", **options)
+        # without a sandbox the pipes are the harness's, which is root
+        if runner == t.sbox or t.uid == os.geteuid():
+            t.equal((run.code, run.out, run.err), (0, b"out\ngiven\n", b"err\n"))
+
+
 @test()
 def closed_streams_of_a_refused_start(t):
     for fds in CLOSED:
