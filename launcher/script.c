@@ -19,16 +19,36 @@
 
 enum { TEXT_MAX = 256 * 1024, FILES_MAX = 16 };
 
-/* Interpreters by name (a version may follow), with the options that take program text. */
+enum { OPTIONS_MAX = 6 };
+
+#define SHELL_VALUES                                                                               \
+	{                                                                                          \
+		"-o", "+o", "-O", "+O", "--rcfile", "--init-file"                                  \
+	}
+
+/* Interpreters by name (a version may follow), with the options that take program text, and those
+ * whose value is a word of its own. */
 static const struct interpreter {
 	const char *name;
-	const char *text_options[4];
+	const char *text_options[OPTIONS_MAX], *value_options[OPTIONS_MAX];
 } interpreters[] = {
-	{"python", {"-c"}}, {"pypy", {"-c"}},       {"node", {"-e", "--eval", "-p", "--print"}},
-	{"bash", {"-c"}},   {"sh", {"-c"}},         {"dash", {"-c"}},
-	{"zsh", {"-c"}},    {"perl", {"-e", "-E"}}, {"ruby", {"-e"}},
-	{"php", {"-r"}},    {"lua", {"-e"}},        {"Rscript", {"-e"}},
-	{"deno", {"eval"}}, {"bun", {"-e"}},        {"tclsh", {NULL}},
+	{"python", {"-c"}, {"-W", "-X", "--check-hash-based-pycs"}},
+	{"pypy", {"-c"}, {"-W", "-X"}},
+	{"node",
+	 {"-e", "--eval", "-p", "--print"},
+	 {"-r", "--require", "--import", "--loader", "-C", "--conditions"}},
+	{"bash", {"-c"}, SHELL_VALUES},
+	{"sh", {"-c"}, SHELL_VALUES},
+	{"dash", {"-c"}, SHELL_VALUES},
+	{"zsh", {"-c"}, SHELL_VALUES},
+	{"perl", {"-e", "-E"}, {NULL}},
+	{"ruby", {"-e"}, {NULL}},
+	{"php", {"-r"}, {NULL}},
+	{"lua", {"-e"}, {NULL}},
+	{"Rscript", {"-e"}, {NULL}},
+	{"deno", {"eval"}, {NULL}},
+	{"bun", {"-e"}, {NULL}},
+	{"tclsh", {NULL}, {NULL}},
 };
 
 static const struct interpreter *find_interpreter(const char *path)
@@ -160,18 +180,28 @@ static bool starts_with_hash_bang(const char *path)
 	return is_script;
 }
 
-static bool is_text_option(const struct interpreter *interpreter, const char *word)
+static bool is_option(const char *const options[OPTIONS_MAX], const char *word)
 {
-	for (size_t i = 0; i < 4 && interpreter->text_options[i] != NULL; i++) {
-		const char *option = interpreter->text_options[i];
+	for (size_t i = 0; i < OPTIONS_MAX && options[i] != NULL; i++) {
+		const char *option = options[i];
 
 		if (strcmp(word, option) == 0)
 			return true;
-		/* short options stack before it: -Ic, -lc */
+		/* short options stack before it: -Ic, -lc, -euo */
 		if (strlen(option) == 2 && option[0] == '-' && word[0] == '-' && word[1] != '-' &&
 		    word[1] != '\0' && word[strlen(word) - 1] == option[1])
 			return true;
 	}
+	return false;
+}
+
+static bool is_stdin(const char *word)
+{
+	static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(word, names[i]) == 0)
+			return true;
 	return false;
 }
 
@@ -196,16 +226,19 @@ static enum text_place find_text(const struct interpreter *interpreter, char *co
 
 	for (int i = 1; argv[i] != NULL; i++) {
 		*ret_index = i;
-		if (is_text_option(interpreter, argv[i]) && argv[i + 1] != NULL) {
+		if (is_option(interpreter->text_options, argv[i]) && argv[i + 1] != NULL) {
 			*ret_index = i + 1;
 			return TEXT_ARGUMENT;
 		}
-		if (strcmp(argv[i], "-") == 0 ||
-		    (is_shell(interpreter) && strcmp(argv[i], "-s") == 0))
+		if (is_stdin(argv[i]) || (is_shell(interpreter) && strcmp(argv[i], "-s") == 0))
 			return TEXT_STDIN;
 		if (strcmp(argv[i], "-m") == 0)
 			return TEXT_NONE;
-		if (argv[i][0] == '-')
+		if (is_option(interpreter->value_options, argv[i]) && argv[i + 1] != NULL) {
+			i++;
+			continue;
+		}
+		if (argv[i][0] == '-' || (argv[i][0] == '+' && is_shell(interpreter)))
 			continue;
 		if (stat(argv[i], &st) == 0 && S_ISREG(st.st_mode))
 			return TEXT_FILE;

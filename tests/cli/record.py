@@ -102,6 +102,22 @@ def script_edited_and_deleted_afterwards(t):
     shown(t, run, "the original text 4711")
 
 
+@test(cases=["bash -euo pipefail", "sh -o errexit", "bash +e -O extglob", "bash --rcfile /dev/null -u"])
+def script_behind_an_option_with_a_value(t, interpreter):
+    t.write("x.sh", "echo shown # the text 4711\n")
+    run = t.sbox(*interpreter.split(), "x.sh", "word")
+    t.equal(run.out, b"shown\n", run)
+    shown(t, run, "the text 4711")
+
+
+@test(cases=["-W ignore", "-X utf8 -B", "-IX dev"])
+def python_script_behind_an_option_with_a_value(t, options):
+    t.write("x.py", "print('shown') # the text 4711\n")
+    run = t.sbox(PYTHON, *options.split(), "x.py")
+    t.equal(run.out, b"shown\n", run)
+    shown(t, run, "the text 4711")
+
+
 @test()
 def script_that_removes_itself(t):
     t.write("x.sh", "#!/bin/sh\nrm -- \"$0\"\necho 'gone 4711'\n", 0o755)
@@ -120,6 +136,10 @@ def script_that_removes_itself(t):
              ("bash < x.sh", ["bash"], "echo 'text 4711'\n"),
              ("sh < x.sh", ["sh"], "echo 'text 4711'\n"), ("node < x.js", ["node"], "console.log('text 4711')"),
              ("perl < x.pl", ["perl"], "print 'text 4711'"),
+             ("bash /dev/stdin < x.sh", ["bash", "/dev/stdin"], "echo 'text 4711'\n"),
+             ("python3 /dev/stdin < x.py", ["python3", "/dev/stdin"], "print('text 4711')\n"),
+             ("bash -euo pipefail -c", ["bash", "-euo", "pipefail", "-c", "echo 'text 4711'"], None),
+             ("python3 -X utf8 -c", ["python3", "-X", "utf8", "-c", "print('text 4711')"], None),
              ("bash -s < x.sh", ["bash", "-s", "arg"], "echo 'text 4711'\n")])
 def program_text_that_is_not_a_file(t, case):
     run = t.sbox(*case[1], stdin=(case[2] or "").encode())
