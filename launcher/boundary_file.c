@@ -129,8 +129,8 @@ static void plan_writes(const struct profile *profile, const struct host *host, 
 
 	plan->plain_writes = host->root && can_write_plainly(host, plan);
 	if (writes == WRITES_REVIEW)
-		plan_missing(item, "this version cannot hold changes for a decision; "
-				   "write writes = discard or keep");
+		plan_missing(item, "this version cannot hold changes for a decision and would keep "
+				   "them at once; write writes = discard or keep");
 	else if (roots->count == 0)
 		return;
 	else if (writes == WRITES_DISCARD && !kernel_at_least(host, 6, 6))

@@ -127,6 +127,14 @@ def compare(t, before, what):
     t.equal([(n, before.get(n), after.get(n)) for n in changed[:3]], [], f"{what}: host changed")
 
 
+@test()
+def review_that_was_accepted_as_missing_says_what_becomes_of_changes(t):
+    run = t.sbox("sh", "-c", "echo new > file", sets=["file.writes=review", "file.on_missing=allow"])
+    t.ended(run, "exited", 0)
+    t.equal(t.read("file"), b"new\n")
+    t.has(run.errtext, "would keep them at once")
+
+
 @test(timeout=150)
 def forty_kinds_of_change_leave_nothing(t):
     needs_discard()
