@@ -145,8 +145,9 @@ static int find_path(struct exec_seen *seen)
 	char what[32] = "cwd", base[PATH_MAX] __attribute__((uninitialized));
 	const char *name = seen->name;
 
+	/* an absolute one is as given; ".//x" is none */
 	while (name[0] == '.' && name[1] == '/')
-		name += 2;
+		name += 2 + strspn(name + 2, "/");
 	if (name[0] == '/') {
 		snprintf(seen->path, sizeof(seen->path), "%s", name);
 		return 0;
@@ -260,7 +261,7 @@ static bool look(struct notify *notify, const struct seccomp_data *data, struct 
 	bool at = data->nr == SYS_execveat;
 
 	seen->dir_fd = at ? (int)data->args[0] : AT_FDCWD;
-	seen->by_descriptor = at && (data->args[4] & AT_EMPTY_PATH) != 0;
+	seen->by_descriptor = notify_by_descriptor(data);
 	int cut = notify_read_string(seen->pid, data->args[at ? 1 : 0], seen->name,
 				     sizeof(seen->name));
 	if (cut < 0 && errno == EPERM) {

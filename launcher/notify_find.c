@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -20,9 +21,9 @@ int notify_read_string(pid_t pid, uint64_t address, char *buf, size_t size)
 {
 	size_t len = 0;
 
-	while (len < size - 1) {
+	while (len < size) {
 		size_t page = PAGE - (address + len) % PAGE, room = page < PIECE ? page : PIECE;
-		struct iovec local = {buf + len, room < size - 1 - len ? room : size - 1 - len};
+		struct iovec local = {buf + len, room < size - len ? room : size - len};
 		struct iovec remote = {(void *)(uintptr_t)(address + len), local.iov_len};
 		ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
 
@@ -32,7 +33,7 @@ int notify_read_string(pid_t pid, uint64_t address, char *buf, size_t size)
 			return 0;
 		len += (size_t)got;
 	}
-	buf[len] = '\0';
+	buf[size - 1] = '\0';
 	return 1;
 }
 
@@ -90,6 +91,7 @@ static int own_link(pid_t pid, char path[PATH_MAX])
 		    {"/proc/self/cwd", "cwd", false},
 		    {"/proc/thread-self/cwd", "cwd", false},
 		    {"/proc/self/exe", "exe", false},
+		    {"/proc/self/root", "root", false},
 		    {"/dev/stdin", "fd/0", false},
 		    {"/dev/stdout", "fd/1", false},
 		    {"/dev/stderr", "fd/2", false}};
@@ -141,6 +143,11 @@ int notify_find_path(pid_t pid, int dir_fd, const char *name, char ret_path[PATH
 	return append(ret_path, len + 1, name);
 }
 
+bool notify_by_descriptor(const struct seccomp_data *data)
+{
+	return data->nr == SYS_execveat && (data->args[4] & AT_EMPTY_PATH) != 0;
+}
+
 int notify_read_path(const struct seccomp_notif *request, int8_t dir, int8_t at,
 		     char ret_path[PATH_MAX])
 {
@@ -148,7 +155,7 @@ int notify_read_path(const struct seccomp_notif *request, int8_t dir, int8_t at,
 	char name[PATH_MAX] __attribute__((uninitialized));
 
 	if (notify_read_string(pid, request->data.args[at], ret_path, PATH_MAX) != 0 ||
-	    ret_path[0] == '\0')
+	    (ret_path[0] == '\0' && !notify_by_descriptor(&request->data)))
 		return -1;
 	if (ret_path[0] == '/')
 		return resolve_own(pid, ret_path);

@@ -48,6 +48,8 @@ int notify_read_bytes(pid_t pid, uint64_t address, void *buf, size_t size);
 /* What a link below the task's folder in /proc says. */
 int notify_read_link(pid_t pid, const char *what, char ret_path[PATH_MAX]);
 int notify_find_path(pid_t pid, int dir_fd, const char *name, char ret_path[PATH_MAX]);
+/* An execveat whose empty path would mean the descriptor itself. */
+bool notify_by_descriptor(const struct seccomp_data *data);
 /* The path in argument `at`; `dir` is the argument of its folder, or NOTIFY_NO_ARG. */
 int notify_read_path(const struct seccomp_notif *request, int8_t dir, int8_t at,
 		     char ret_path[PATH_MAX]);
