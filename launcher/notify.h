@@ -64,6 +64,7 @@ struct notify {
 	struct watch *watch; /* what is used is written there; NULL: nobody asked */
 	struct notify_room *room;
 	bool has_own_network; /* with nothing in it but loopback */
+	bool serves_names;    /* the program has taken the port of name servers */
 	/* A socket of the network finds none yet: until notify_let_go() its call is held. It is
 	 * received all the same, since a signal interrupts a call that nobody has. */
 	bool network_waits;

@@ -24,7 +24,7 @@
 #include "syscalls.h"
 #include "watch.h"
 
-enum { NONE = NOTIFY_NO_ARG };
+enum { NONE = NOTIFY_NO_ARG, NAMES_PORT = 53 };
 
 /* Which arguments are what. */
 static const struct path_call {
@@ -115,6 +115,36 @@ static void read_flags(struct judge_question *question, uint64_t flags)
 	question->truncates = (flags & O_TRUNC) != 0;
 }
 
+/* "x/" is the folder x, where a call makes, removes or moves folders. */
+static bool may_end_in_slash(const struct seccomp_data *data)
+{
+	switch (data->nr) {
+#ifdef SYS_open
+	case SYS_mkdir:
+	case SYS_rmdir:
+	case SYS_rename:
+#endif
+#ifdef SYS_renameat
+	case SYS_renameat:
+#endif
+	case SYS_mkdirat:
+	case SYS_renameat2:
+		return true;
+	case SYS_unlinkat:
+		return (data->args[2] & AT_REMOVEDIR) != 0;
+	default:
+		return false;
+	}
+}
+
+static void cut_slashes(char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		path[--len] = '\0';
+}
+
 static bool path_question(struct notify *notify, const struct seccomp_notif *request,
 			  struct judge_question *question)
 {
@@ -139,63 +169,70 @@ static bool path_question(struct notify *notify, const struct seccomp_notif *req
 			return false;
 		question->other = room->other;
 	}
+	if (may_end_in_slash(&request->data)) {
+		cut_slashes(room->path);
+		if (call->other != NONE)
+			cut_slashes(room->other);
+	}
 	return true;
 }
 
-/* Nothing but loopback is in a network namespace of the run's own. */
-static bool is_unreachable(const union notify_address *address, char *text, size_t size)
+static unsigned port_of(const union notify_address *address)
 {
-	char name[INET6_ADDRSTRLEN];
-	unsigned port;
+	return address->any.sa_family == AF_INET    ? ntohs(address->in.sin_port)
+	       : address->any.sa_family == AF_INET6 ? ntohs(address->in6.sin6_port)
+						    : 0;
+}
 
-	if (address->any.sa_family == AF_INET) {
-		uint32_t number = ntohl(address->in.sin_addr.s_addr);
+static bool is_own(const union notify_address *address)
+{
+	const struct in6_addr *in6 = &address->in6.sin6_addr;
+	uint32_t number = ntohl(address->in.sin_addr.s_addr);
 
-		if (number >> 24 == 127 || number == 0)
-			return false;
-		inet_ntop(AF_INET, &address->in.sin_addr, name, sizeof(name));
-		port = ntohs(address->in.sin_port);
-	} else if (address->any.sa_family == AF_INET6) {
-		const struct in6_addr *in6 = &address->in6.sin6_addr;
+	if (address->any.sa_family == AF_INET)
+		return number >> 24 == 127 || number == 0;
+	return IN6_IS_ADDR_LOOPBACK(in6) || IN6_IS_ADDR_UNSPECIFIED(in6) ||
+	       (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127) || IN6_IS_ADDR_LINKLOCAL(in6);
+}
 
-		if (IN6_IS_ADDR_LOOPBACK(in6) || IN6_IS_ADDR_UNSPECIFIED(in6) ||
-		    (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127) ||
-		    IN6_IS_ADDR_LINKLOCAL(in6))
-			return false;
-		inet_ntop(AF_INET6, in6, name, sizeof(name));
-		port = ntohs(address->in6.sin6_port);
-	} else {
-		return false;
-	}
-	snprintf(text, size, address->any.sa_family == AF_INET ? "%s:%u" : "[%s]:%u", name, port);
-	return true;
+/*
+ * Nothing but loopback is in a network namespace of the run's own. Whoever looks a name up asks
+ * there, at the port of name servers: none is there unless the program is one.
+ */
+static void judge_address(struct notify *notify, const struct seccomp_notif *request,
+			  const union notify_address *address)
+{
+	char name[INET6_ADDRSTRLEN], text[sizeof(name) + 16];
+	bool four = address->any.sa_family == AF_INET, own;
+
+	if (!four && address->any.sa_family != AF_INET6)
+		return;
+	own = is_own(address);
+	if (own && (port_of(address) != NAMES_PORT || notify->serves_names))
+		return;
+	inet_ntop(address->any.sa_family,
+		  four ? (const void *)&address->in.sin_addr : &address->in6.sin6_addr, name,
+		  sizeof(name));
+	snprintf(text, sizeof(text), four ? "%s:%u" : "[%s]:%u", name, port_of(address));
+	notify_write_down(notify, request,
+			  &(struct record_denial){.boundary = BOUNDARY_NETWORK,
+						  .op = own ? "resolve" : "connect",
+						  .object = text,
+						  .count = 1,
+						  .errnum = own ? ECONNREFUSED : ENETUNREACH,
+						  .permit = "[network] mode = host"});
 }
 
 /* Where it listens: what the profile's `listen` would lead to. */
 static void watch_port(struct notify *notify, const struct seccomp_notif *request,
 		       const union notify_address *address)
 {
-	unsigned port = address->any.sa_family == AF_INET    ? ntohs(address->in.sin_port)
-			: address->any.sa_family == AF_INET6 ? ntohs(address->in6.sin6_port)
-							     : 0;
+	unsigned port = port_of(address);
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", port);
 	if (port != 0 && notify_is_valid(notify, request->id))
 		watch_word(notify->watch, WATCH_PORT, text);
-}
-
-static void deny_address(struct notify *notify, const struct seccomp_notif *request,
-			 const char *object)
-{
-	struct record_denial denial = {.boundary = BOUNDARY_NETWORK,
-				       .op = "connect",
-				       .object = object,
-				       .count = 1,
-				       .errnum = ENETUNREACH,
-				       .permit = "[network] mode = host"};
-
-	notify_write_down(notify, request, &denial);
 }
 
 /* connect and bind: by path where the socket is a UNIX one. */
@@ -206,7 +243,7 @@ static bool socket_question(struct notify *notify, const struct seccomp_notif *r
 	union notify_address address = {.any.sa_family = AF_UNSPEC};
 	size_t size = args[2] < sizeof(address) ? (size_t)args[2] : sizeof(address);
 	bool connects = request->data.nr == SYS_connect;
-	char text[INET6_ADDRSTRLEN + 16], name[sizeof(address.un.sun_path) + 1] = "";
+	char name[sizeof(address.un.sun_path) + 1] = "";
 
 	if (size < sizeof(sa_family_t) ||
 	    notify_read_bytes((pid_t)request->pid, args[1], &address, size) != 0)
@@ -214,9 +251,9 @@ static bool socket_question(struct notify *notify, const struct seccomp_notif *r
 	if (address.any.sa_family != AF_UNIX) {
 		if (!connects && notify->watch != NULL)
 			watch_port(notify, request, &address);
-		if (connects && notify->has_own_network &&
-		    is_unreachable(&address, text, sizeof(text)))
-			deny_address(notify, request, text);
+		if (connects && notify->has_own_network)
+			judge_address(notify, request, &address);
+		notify->serves_names |= !connects && port_of(&address) == NAMES_PORT;
 		return false;
 	}
 	size_t before = offsetof(struct sockaddr_un, sun_path);

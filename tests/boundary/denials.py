@@ -8,6 +8,7 @@ from denied import READERS, WRITERS, Situation, hold, link, make_outside
 from sboxtest import PYTHON, test
 
 NONE = None
+BY_DESCRIPTOR = "import os; fd = os.open('{}', 0); os.set_inheritable(fd, True); os.execve(fd, ['x'], dict())"
 
 
 def py(text):
@@ -34,6 +35,9 @@ def reading_what_is_not_listed(t):
         Situation("/proc/self/fd", py("import os; d = os.open('..', os.O_PATH);"
                                       "open(f'/proc/self/fd/{d}/out/file')"),
                   "file", f"{out}/file", "ENOENT"),
+        Situation("the longest path", py(f"open('{out}' + '/' * {4095 - len(out) - 4} + 'file')"), "file",
+                  f"{out}/file", "ENOENT"),
+        Situation("/proc/self/root", ["cat", f"/proc/self/root{out}/file"], "file", f"{out}/file", "ENOENT"),
         Situation("chdir", ["sh", "-c", f"cd {out}"], "file", out, "ENOENT", op="enter"),
         Situation("access", ["sh", "-c", f"test -r {out}/file"], "file", f"{out}/file", "ENOENT", op="look"),
         Situation("an included file", ["sh", "-c", f"echo '#include \"{out}/head.h\"' > a.c; gcc -c a.c -o a.o"],
@@ -100,6 +104,8 @@ def writing_what_is_not_for_writing(t):
              ("rename", f"os.rename('{out}/l1', '{out}/l2')", f"{out}/l1"),
              ("link", f"os.link('{out}/file', '{out}/h1')", f"{out}/h1"),
              ("mkfifo", f"os.mkfifo('{out}/p1')", f"{out}/p1"),
+             ("mkdir, with a slash", f"os.mkdir('{out}/d3/')", f"{out}/d3"),
+             ("rmdir, with a slash", f"os.rmdir('{out}/d3/')", f"{out}/d3"),
              ("mkdir, dirfd", f"os.mkdir('d2', dir_fd=os.open('{out}', 0))", f"{out}/d2"),
              ("bind", f"__import__('socket').socket(1).bind('{out}/s1')", f"{out}/s1")]
     rows += [Situation(name, py(f"import os; {text}"), "file", path, "EROFS", f"[file] write = {out}", shown)
@@ -156,6 +162,9 @@ def executing_what_is_not_for_executing(t):
                   f"[file] noexec = !{t.ws}", (f"[file] noexec = {t.ws}",)),
         Situation("scratch", ["sh", "-c", "cp own /tmp/own; /tmp/own"], "file", "/tmp/own", "EACCES",
                   "[file] scratch_exec = yes", ("[file] write = ${cwd}",), base="base"),
+        Situation("by a descriptor", py(BY_DESCRIPTOR.format("script")), "file", f"{out}/true", "ENOENT", exec_line),
+        Situation("by a descriptor, noexec", py(BY_DESCRIPTOR.format("own")), "file", f"{t.ws}/own", "EACCES",
+                  f"[file] noexec = !{t.ws}/own", (f"[file] noexec = {t.ws}/own",)),
         Situation("dirfd", py(f"import os; d = os.open('..', os.O_PATH); os.chdir(d);"
                               "os.execv('out/true', ['true'])"), "file", f"{out}/true", "ENOENT", exec_line),
     ]

@@ -37,6 +37,12 @@ def networks(t):
         Situation("curl", ["curl", "-s", "http://192.0.2.5:84/"], "network", "192.0.2.5:84",
                   "ENETUNREACH", NEVER),
     ]
+    names = [("python", py("import socket; socket.getaddrinfo('name.invalid', 80)")),
+             ("getent", ["getent", "hosts", "name.invalid"]), ("curl", ["curl", "-s", "http://name.invalid/"]),
+             ("node", ["node", "-e", "require('dns').lookup('name.invalid', (e) => process.exit(e ? 1 : 0))"]),
+             ("node, c-ares", ["node", "-e", "require('dns').resolve4('name.invalid', (e) => process.exit(e ? 1 : 0))"])]
+    rows += [Situation(f"a name, {name}", argv, "network", "127.0.0.1:53", "ECONNREFUSED", HOST, op="resolve")
+             for name, argv in names]
     families = [("AF_VSOCK", 40, 1, 0, "EAFNOSUPPORT"), ("AF_ALG", 38, 5, 0, "EAFNOSUPPORT"),
                 ("AF_PACKET", 17, 3, 0, "EAFNOSUPPORT"), ("SOCK_RAW", 2, 3, 1, "EPERM"),
                 ("IPPROTO_MPTCP", 2, 1, 262, "EPROTONOSUPPORT"),

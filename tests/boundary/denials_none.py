@@ -62,6 +62,9 @@ def rows_of_the_programs_own():
         py("import socket; s = socket.socket(1); s.bind('plain')"),
         py("import socket; a = socket.socket(); a.bind(('127.0.0.1', 7001)); b = socket.socket(); "
            "b.bind(('127.0.0.1', 7001))"),
+        py("import socket; a = socket.socket(2, 2); a.bind(('127.0.0.1', 53)); b = socket.socket(2, 2); "
+           "b.connect(('127.0.0.1', 53)); c = socket.socket(); c.connect(('127.0.0.1', 53))"),
+        py("import readline, socket; socket.getfqdn(); socket.gethostbyname('localhost'); raise SystemExit(1)"),
         ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/9"],
         [*NODE, "require('net').connect(9, '127.0.0.1')"], ["curl", "-s", "http://127.0.0.1:9/"],
         py("import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); "
