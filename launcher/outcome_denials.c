@@ -16,10 +16,27 @@ static const char *safe(struct arena *arena, const char *text)
 	return copy;
 }
 
-/* A name that is only asked about is seldom what a program fails for. */
+/* What a shell reads when it starts, of the machine's: "bash -lc COMMAND" fails for COMMAND. */
+static bool is_start_file(const char *path)
+{
+	static const char *const files[] = {"/etc/profile", "/etc/profile.d",  "/etc/bash.bashrc",
+					    "/etc/bashrc",  "/etc/zsh",        "/etc/zshenv",
+					    "/etc/zshrc",   "/etc/zprofile",   "/etc/zlogin",
+					    "/etc/fish",    "/etc/environment"};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (path_is_below(path, files[i]))
+			return true;
+	return false;
+}
+
+/* Neither a name that is only asked about nor these is what a program fails for. */
 static bool is_worth_a_line(const struct record_denial *denial)
 {
-	return strcmp(denial->op, "look") != 0;
+	if (strcmp(denial->op, "look") == 0)
+		return false;
+	return strcmp(denial->op, "read") != 0 || denial->object == NULL ||
+	       !is_start_file(denial->object);
 }
 
 static const char *line_of(struct arena *arena, const struct record_denial *denial)

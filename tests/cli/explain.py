@@ -42,6 +42,13 @@ def a_failed_run_says_what_it_was_refused(t):
 
 
 @test()
+def start_files_of_a_shell_are_not_what_it_fails_for(t):
+    run = t.sbox("bash", "-lc", "exit 3")
+    t.equal((run.code, run.denied("read")[0]["object"]), (3, "/etc/profile"), run)
+    t.check("sbox: refused" not in run.errtext, run)
+
+
+@test()
 def what_is_asked_enforced_refused_and_changed(t):
     out, mine, run = failing_run(t)
     code, text, err = explain(t, "--last")
