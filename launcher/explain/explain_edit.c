@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits.h>
 #include <string.h>
 
 #include "explain.h"
 #include "keys.h"
+#include "profile_internal.h"
+
+enum { INDENT = 7 };
 
 /* A profile's text as lines; whoever edits it leaves all others as they are. */
 struct lines {
@@ -88,13 +92,53 @@ static size_t place_in(const struct lines *lines, size_t header, const struct ch
 	return at;
 }
 
+/* A line with those that it is joined with, of which `at` is the last then: see below. No value
+ * is longer than a path. */
+static const char *whole(const struct lines *lines, size_t *at)
+{
+	const char *text = lines->items[*at];
+	size_t len;
+
+	while ((len = strlen(text)) > 0 && text[len - 1] == '\\' && len < PATH_MAX &&
+	       *at + 1 < lines->count) {
+		const char *next = lines->items[++*at];
+
+		text = arena_printf(lines->arena, "%.*s%s", (int)len - 1, text,
+				    next + strspn(next, " \t"));
+	}
+	return text;
+}
+
+/* A line has a length that a path may go beyond: then it ends with "\" and goes on indented. No
+ * piece begins with what would be a comment: both are written as codes in a value. */
+static void insert_whole(struct lines *lines, size_t at, const char *line)
+{
+	const size_t most = PROFILE_LINE_BYTES - 1;
+
+	if (strlen(line) <= PROFILE_LINE_BYTES) {
+		insert(lines, at, line);
+		return;
+	}
+	for (size_t indent = 0; *line != '\0'; indent = INDENT) {
+		size_t len = strlen(line), room = most - indent;
+
+		/* never within a character */
+		while (len > room && ((unsigned char)line[room] & 0xc0) == 0x80)
+			room--;
+		insert(lines, at++,
+		       arena_printf(lines->arena, "%*s%.*s%s", (int)indent, "",
+				    (int)(len > room ? room : len), line, len > room ? "\\" : ""));
+		line += len > room ? room : len;
+	}
+}
+
 /* The very line, or the value in the list of its key. */
 static bool is_there(const struct lines *lines, const struct change *change)
 {
 	bool in_section = false, in_list = false;
 
 	for (size_t i = 0; i < lines->count; i++) {
-		const char *line = lines->items[i];
+		const char *line = whole(lines, &i);
 
 		if (is_header(line))
 			in_section = is_header_of(line, change->section);
@@ -138,7 +182,7 @@ static void apply(struct lines *lines, const struct change *change)
 		append_section(lines, change);
 		at = lines->count;
 	}
-	insert(lines, at, line);
+	insert_whole(lines, at, line);
 }
 
 const char *explain_edit(struct arena *arena, const char *text, const struct change *changes,

@@ -171,3 +171,16 @@ def two_profiles_differ(t):
         t.has(out, part)
     t.equal(verb(t, "show", "--diff", one, one)[1], "")
     t.equal(verb(t, "show", "--diff", one)[0], 125)
+
+
+@test()
+def a_path_longer_than_a_line(t):
+    """What it writes is read again, and says nothing twice."""
+    far = f"{t.dir}/{'d' * 120}/{'e' * 120}/a; file"
+    t.write(far, "far\n", 0o644)
+    mine = profile(t, (), "mine")
+    for wanted in (0, 1):
+        t.equal(t.sbox("cat", far, profile="agent").code, 1)
+        code, text, err = explain(t, "--last", "--apply", mine)
+        t.equal((code, t.read(mine).decode().count("read = ")), (wanted, 1), text + err)
+    t.equal(t.sbox("cat", far, profile=mine).text, "far\n")

@@ -31,6 +31,9 @@ static struct change change_of(const char *section, const char *key, const char 
 	return change;
 }
 
+#define TEN     "0123456789"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
 static const struct {
 	const char *before, *section, *key, *value, *after;
 } edits[] = {
@@ -57,6 +60,10 @@ static const struct {
 	/* names that begin alike */
 	{"[files]\nread = /a\n[file]\nreading = /a\n", "file", "read", "/a",
 	 "[files]\nread = /a\n[file]\nreading = /a\nread = /a\n"},
+	/* longer than a line may be */
+	{"[file]\nwrite = /b\n", "file", "read", "/" HUNDRED HUNDRED "\xc3\xa9",
+	 "[file]\nwrite = /b\nread = /" HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN "012345678\\\n"
+	 "       9" TEN "\xc3\xa9\n"},
 	{"no end of line", "file", "read", "/a", "no end of line\n\n[file]\nread = /a\n"},
 };
 
