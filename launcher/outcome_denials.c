@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
 #include <string.h>
 
 #include "run.h"
@@ -44,6 +45,9 @@ static const char *line_of(struct arena *arena, const struct record_denial *deni
 	const char *name = denial->errnum != 0 ? strerrorname_np(denial->errnum) : NULL;
 	const char *object = denial->object != NULL ? denial->object : "";
 
+	/* no name: those that were beyond what is kept of one operation */
+	if (strcmp(object, "others") == 0)
+		object = arena_printf(arena, "%" PRIu64 " others", denial->count);
 	return arena_printf(arena, "sbox: refused: %s%s%s%s%s%s%s%s\n", denial->op,
 			    *object != '\0' ? " " : "", safe(arena, object),
 			    name != NULL ? " (" : "", name != NULL ? name : "",

@@ -56,7 +56,10 @@ def refused_calls_count_against_the_cpu_limit(t):
 @test(timeout=120)
 def many_different_paths_are_bounded(t):
     out = make_outside(t)
-    run = t.sbox(t.probe("deny"), "paths", "3000", f"{out}/name-", profile=full(t))
+    many = t.probe("deny")
+    run = t.sbox("sh", "-c", f"{many} paths 3000 {out}/name-; exit 1", profile=full(t))
+    t.has(run.errtext, f"sbox: refused: write {3000 - 48} others (ENOENT)\n")
+    run = t.sbox(many, "paths", "3000", f"{out}/name-", profile=full(t))
     t.equal(run.text, "wrong 0\n", run)
     named = run.denied(op="write", object=out)
     t.check(len(named) <= 48, len(named))
