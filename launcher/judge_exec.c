@@ -207,9 +207,10 @@ static bool judge_interpreter(struct judge *judge, const char *path, struct judg
 	if (fd >= 0) {
 		bool refused = judge_execute(judge, path, fd, found, depth + 1);
 
-		close(fd);
-		if (!refused)
+		/* what the program may write can need something else at once */
+		if (!refused && look_read_only(fd))
 			judge_memo_add(judge, &key);
+		close(fd);
 		return refused;
 	}
 	if (errno != ENOENT || look_host(judge, path, false, resolved, &st) != 0 ||

@@ -179,6 +179,11 @@ def an_interpreter_that_changes(t):
     time.sleep(3.1)  # old enough to be remembered
     run = t.sbox("sh", "-c", f"./script && ./script; printf '#!{out}/true\\n' > script; ./script", opts=["--quiet"])
     t.equal([(d["object"], d["errno"], d["count"]) for d in run.denied("execute")], [(f"{out}/true", "ENOENT", 1)], run)
+    t.write("script", "#!/bin/true\n", 0o755)
+    t.write("chain", f"#!{t.ws}/script\n", 0o755)
+    time.sleep(3.1)
+    run = t.sbox("sh", "-c", f"./chain && ./chain; printf '#!{out}/true\\n' > script; ./chain", opts=["--quiet"])
+    t.equal([(d["object"], d["errno"], d["count"]) for d in run.denied("execute")], [(f"{out}/true", "ENOENT", 1)], run)
 
 
 def loader(t, out):
