@@ -67,6 +67,19 @@ static void describe_row(const struct arg_row *row, const uint64_t args[6], stru
 	denial->never = row->never;
 }
 
+/* The kernel refuses them too, whatever a profile says. */
+static bool needs_capability(const char *name)
+{
+	static const char *const names[] = {"settimeofday", "clock_settime", "acct",
+					    "swapon",       "swapoff",       "reboot",
+					    "vhangup",      "sethostname",   "setdomainname"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 static void describe_name(const struct filter_policy *policy, const struct syscall_set *set,
 			  struct words *words, struct record_denial *denial)
 {
@@ -79,6 +92,8 @@ static void describe_name(const struct filter_policy *policy, const struct sysca
 		denial->never = "memory is counted by sampling, which does not see this kind; "
 				"with a memory cgroup it is allowed";
 	}
+	if (needs_capability(words->op))
+		denial->never = "it needs a capability, and nothing inside has one";
 	if (denial->never != NULL)
 		return;
 	snprintf(words->permit, sizeof(words->permit), "[privilege] syscalls = %s", words->op);

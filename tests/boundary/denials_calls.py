@@ -88,6 +88,9 @@ def calls_that_nothing_permits(t):
             (("prctl", 35, 0, 0, 0, 0), "privilege", "PR_SET_MM"),
             (("personality", 0x0400000), "privilege", "an unusual personality"),
             (("ioctl", 0, 0x5412, "s:x"), "process", "TIOCSTI"),
+            (("settimeofday", 0, "z:16"), "time", ""), (("clock_settime", 0, "z:16"), "time", ""),
+            (("sethostname", "s:x", 1), "privilege", ""), (("swapoff", "s:/x"), "privilege", ""),
+            (("vhangup",), "privilege", ""), (("acct", "s:/x"), "privilege", ""),
             (("prlimit64", 1, 0, 0, 0), "process", "pid 1")]
     hold(t, [Situation(f"{call[0]} {shown}", kernel(t, *call), boundary, shown, "EPERM", NEVER, op=call[0])
              for call, boundary, shown in rows])
