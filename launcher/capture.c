@@ -71,6 +71,30 @@ void capture_add(struct capture *capture, const unsigned char *data, size_t len)
 		tail_add(capture, data + first, len - first);
 }
 
+void capture_skip(struct capture *capture, uint64_t len)
+{
+	capture->bytes += len;
+	capture->tail_len = capture->tail_next = 0;
+	if (capture->timing != NULL)
+		timing_add(capture->timing, capture->stream, len);
+}
+
+static bool is_of_no_use(const struct capture *capture)
+{
+	return capture->whole_or_none && capture->bytes > capture->limit;
+}
+
+bool capture_wants_next(const struct capture *capture)
+{
+	return capture->head_len < head_size(capture) ||
+	       (capture->whole_or_none && !is_of_no_use(capture));
+}
+
+size_t capture_keeps(const struct capture *capture)
+{
+	return is_of_no_use(capture) ? 0 : tail_size(capture);
+}
+
 static void reverse(unsigned char *data, size_t len)
 {
 	for (size_t i = 0; i < len / 2; i++) {

@@ -10,6 +10,7 @@
  *   sockets                   MSG_DONTWAIT, a flag of the call
  *   pipes and terminals, sink a second description of the same object, opened
  *                             through /proc/self/fd, with O_NONBLOCK
+ *   pipes, source of a flow   the same (relay_flow.c)
  *   pipes, otherwise          RWF_NOWAIT, a flag of the call (6.4)
  *   what is left              poll, then at most PIPE_BUF bytes: a pipe that polls
  *                             writable has room for them, unless another writer
@@ -85,6 +86,7 @@ int relay_look_at_source(struct relay *relay)
 
 	if (!open_for(relay->from_fd, O_WRONLY, &st))
 		return -1;
+	relay->from_pipe = S_ISFIFO(st.st_mode);
 	relay->from_way = way_of(relay->from_fd, &st, &relay->from_pollable);
 	return 0;
 }
@@ -126,6 +128,7 @@ int relay_look_at_sink(struct relay *relay)
 
 	if (!open_for(relay->to_fd, O_RDONLY, &st))
 		return -1;
+	relay->to_pipe = S_ISFIFO(st.st_mode);
 	relay->to_way = way_of(relay->to_fd, &st, &relay->to_pollable);
 	if (relay->to_way != RELAY_NOWAIT && relay->to_way != RELAY_POLLED)
 		return 0;
@@ -138,6 +141,23 @@ int relay_look_at_sink(struct relay *relay)
 	relay->to_way = RELAY_DIRECT;
 	relay->to_nonblocking = true;
 	return 0;
+}
+
+bool relay_unblock_source(struct relay *relay)
+{
+	char path[32];
+
+	if (relay->from_way != RELAY_NOWAIT)
+		return relay->from_way == RELAY_DIRECT;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", relay->from_fd);
+	int own = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (own < 0)
+		return false;
+	if (relay->from_fd > STDERR_FILENO)
+		close(relay->from_fd);
+	relay->from_fd = own;
+	relay->from_way = RELAY_DIRECT;
+	return true;
 }
 
 static bool is_ready(int fd, short events)

@@ -160,6 +160,8 @@ static int start_relays(struct run *run, const struct pipes *pipes, struct error
 					  stdin_limit(run), err) != 0)
 		return -1;
 	run->in.count_delivered = true;
+	run->in.capture.whole_or_none =
+		!run->stdin_is_script && run->profile.audit.keep_stdin != STDIN_KEEP;
 	if (discard && keep < (1 << 20))
 		keep = 1 << 20; /* the object carries the text itself */
 	if (!is_terminal[1] && relay_init(&run->out, pipes->stdio[1][0],
@@ -168,8 +170,8 @@ static int start_relays(struct run *run, const struct pipes *pipes, struct error
 	if (!is_terminal[2] && relay_init(&run->err, pipes->stdio[2][0],
 					  discard ? -1 : STDERR_FILENO, discard, keep, err) != 0)
 		return -1;
-	relay_widen(run->out.from_fd);
-	relay_widen(run->err.from_fd);
+	run->in.flow.program_end = 1;
+	run->out.flow.program_end = run->err.flow.program_end = 0;
 	start_timing(run);
 	run->relaying = true;
 	return 0;

@@ -223,10 +223,10 @@ static void handle(struct loop *loop, enum source source)
 void loop_turn(struct loop *loop)
 {
 	struct epoll_event events[EVENTS] __attribute__((uninitialized));
-	bool streams = streams_watch(loop);
-	bool hashes = loop->run->hashing != NULL && !loop->hashed;
+	int wait = streams_watch(loop);
+	bool streams = wait >= 0, hashes = loop->run->hashing != NULL && !loop->hashed;
 	struct pollfd fds[LOOP_FDS];
-	int ready = listener_poll(loop, fds, streams || hashes ? 0 : -1), count = 0;
+	int ready = listener_poll(loop, fds, hashes ? 0 : wait), count = 0;
 
 	if (ready == 0 && hashes)
 		loop->hashed = !script_hash_more(loop->run);

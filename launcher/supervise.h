@@ -68,15 +68,15 @@ void loop_order(const struct run *run, enum message_kind kind, int status);
 /* A signal to sbox, or the terminal's hangup, ends the run. */
 void loop_cancel(struct loop *loop, int sig);
 
-/* supervise_listener.c: waits as poll(2) does, and answers the calls that come meanwhile; true
- * of the others that they are ready is left to the caller. */
+/* supervise_listener.c: waits as poll(2) does, and answers the calls that come meanwhile. */
 enum { LOOP_EPOLL, LOOP_LISTENER, LOOP_MOUNTS, LOOP_FDS };
 int listener_poll(struct loop *loop, struct pollfd fds[LOOP_FDS], int timeout);
 /* The time is over for which answers were put off. */
 void listener_late(struct loop *loop);
 
-/* supervise_streams.c: what to wait for (true: something is ready already), and moving it. */
-bool streams_watch(struct loop *loop);
+/* supervise_streams.c: what to wait for (and how many milliseconds at most before the next
+ * streams_pump(); -1: for events alone), and moving it. */
+int streams_watch(struct loop *loop);
 void streams_pump(struct run *run);
 /* What the program has said to its terminal is shown, as far as that takes no time. */
 void streams_settle(struct run *run);

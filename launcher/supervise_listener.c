@@ -42,8 +42,9 @@ void listener_late(struct loop *loop)
  *
  * A program that opens its files asks over and over while nothing else happens, and what is
  * touched between two answers is gone from the processor's caches each time: so it is little.
- * With no time to wait there is something to do that no descriptor here tells of (a file as stdin):
- * it comes after each answer, since the next question may always be there already.
+ * With a bound to the wait there is something to do that no descriptor here tells of (a file as
+ * stdin, a stream's held bytes): it comes after each answer, since the next question may always
+ * be there already.
  */
 int listener_poll(struct loop *loop, struct pollfd fds[LOOP_FDS], int timeout)
 {
@@ -56,7 +57,7 @@ int listener_poll(struct loop *loop, struct pollfd fds[LOOP_FDS], int timeout)
 		if (ready <= 0 || fds[LOOP_LISTENER].revents == 0)
 			return ready;
 		answer(loop, fds[LOOP_LISTENER].revents);
-		if (ready > 1 || timeout == 0 || loop->listener_fd < 0 || loop->run->killed)
+		if (ready > 1 || timeout >= 0 || loop->listener_fd < 0 || loop->run->killed)
 			return ready;
 	}
 }

@@ -20,7 +20,15 @@ static bool watch_relay(struct loop *loop, struct relay *relay, enum source from
 	       (to_events != 0 && !relay->to_pollable);
 }
 
-bool streams_watch(struct loop *loop)
+/* What a flow holds is looked at again after a millisecond, whatever else happens. */
+static int wait_for(const struct run *run, bool ready)
+{
+	bool holds = run->out.flow.holds || run->err.flow.holds;
+
+	return ready ? 0 : holds ? 1 : -1;
+}
+
+int streams_watch(struct loop *loop)
 {
 	struct run *run = loop->run;
 	bool ready = watch_relay(loop, &run->in, SOURCE_IN_FROM, SOURCE_IN_TO);
@@ -28,16 +36,16 @@ bool streams_watch(struct loop *loop)
 	ready |= watch_relay(loop, &run->out, SOURCE_OUT_FROM, SOURCE_OUT_TO);
 	ready |= watch_relay(loop, &run->err, SOURCE_ERR_FROM, SOURCE_ERR_TO);
 	if (!run->terminal.is_on)
-		return ready;
+		return wait_for(run, ready);
 	ready |= watch_relay(loop, &run->terminal.own_keys, SOURCE_KEYS_FROM, SOURCE_KEYS_TO);
-	return watch_relay(loop, &run->terminal.own_screen, SOURCE_SCREEN_FROM, SOURCE_SCREEN_TO) ||
-	       ready;
+	ready |= watch_relay(loop, &run->terminal.own_screen, SOURCE_SCREEN_FROM, SOURCE_SCREEN_TO);
+	return wait_for(run, ready);
 }
 
 static uint64_t output_quota(const struct run *run)
 {
 	uint64_t limit = run->profile.process.output_bytes;
-	uint64_t used = run->out.capture.bytes + run->err.capture.bytes;
+	uint64_t used = relay_taken(&run->out) + relay_taken(&run->err);
 
 	if (limit == 0)
 		return UINT64_MAX;
@@ -50,7 +58,7 @@ static void pump_output(struct run *run, struct relay *relay)
 	uint64_t limit = run->profile.process.output_bytes;
 
 	relay_pump(relay, output_quota(run));
-	if (limit != 0 && run->out.capture.bytes + run->err.capture.bytes > limit)
+	if (limit != 0 && relay_taken(&run->out) + relay_taken(&run->err) > limit)
 		outcome_kill(run, END_OUTPUT, "process.output");
 }
 
@@ -88,6 +96,7 @@ static void stop_input(struct relay *relay)
 	relay->from_fd = relay->to_fd = -1;
 	relay->source_eof = relay->sink_gone = true;
 	relay->start = relay->len = 0;
+	relay_flow_close(&relay->flow);
 }
 
 void streams_stop_input(struct run *run)

@@ -207,7 +207,7 @@ START_TEST(drain_takes_what_is_there)
 	size_t len = 0, got = 0, total = 3000000;
 	unsigned char *data = pattern(total), *copy = malloc(total);
 
-	relay_widen(source[OUT]);
+	fcntl(source[OUT], F_SETPIPE_SZ, 256 << 10);
 	fcntl(source[OUT], F_SETFL, O_NONBLOCK);
 	start(false, 4096);
 	for (int idle = 0; idle < 3;) {
