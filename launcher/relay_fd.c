@@ -147,7 +147,7 @@ bool relay_unblock_source(struct relay *relay)
 {
 	char path[32];
 
-	if (relay->from_way != RELAY_NOWAIT)
+	if (relay->from_way != RELAY_NOWAIT && relay->from_way != RELAY_POLLED)
 		return relay->from_way == RELAY_DIRECT;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", relay->from_fd);
 	int own = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
