@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * An exec as the supervisor reads it from the program's memory: pointers anywhere, strings without
- * an end. The memory is a file: first the pointers, two bytes each here, up to a 0, then the
- * strings. Then what is blanked of arguments.
+ * an end. The memory is our own: first the pointers, two bytes each here, up to a 0, then the
+ * strings, up to where nothing is mapped. Then what is blanked of arguments.
  */
 #include "fuzz.h"
 
@@ -15,24 +15,34 @@
 static const char *const patterns[] = {"--token", "-p", "*_KEY=*", "sk-*", "[a=b]*"};
 static const struct string_list redact = {.items = (const char **)patterns, .count = 5};
 
-enum { STRINGS_AT = 4096 };
+enum { PAGE_SIZE = 4096, MEMORY_SIZE = 32 * PAGE_SIZE };
 
-static int make_memory(struct fuzz_input *input)
+/* The strings end where a page does, and behind it there is none. */
+static unsigned char *make_memory(struct fuzz_input *input)
 {
+	unsigned char *memory =
+		mmap(NULL, MEMORY_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t pointers[EXEC_ARGV_MAX + 2] = {0};
-	int fd = memfd_create("memory", MFD_CLOEXEC);
+	size_t offsets[EXEC_ARGV_MAX + 2], count = 0;
 
-	REQUIRE(fd >= 0);
-	for (size_t i = 0; i < EXEC_ARGV_MAX + 2; i++) {
+	REQUIRE(memory != MAP_FAILED);
+	for (; count < EXEC_ARGV_MAX + 2; count++) {
 		uint16_t pointer = fuzz_short(input);
 
 		if (pointer == 0)
 			break;
-		pointers[i] = pointer == 0xffff ? UINT64_MAX - 4 : STRINGS_AT + (pointer - 1u);
+		offsets[count] = pointer;
 	}
-	REQUIRE(pwrite(fd, pointers, sizeof(pointers), 0) == sizeof(pointers));
-	REQUIRE(pwrite(fd, input->at, fuzz_left(input), STRINGS_AT) == (ssize_t)fuzz_left(input));
-	return fd;
+	size_t left = fuzz_left(input), most = MEMORY_SIZE - 2 * PAGE_SIZE;
+	size_t len = left < most ? left : most;
+	size_t end = PAGE_SIZE + (len + PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE;
+	REQUIRE(mprotect(memory, end, PROT_READ | PROT_WRITE) == 0);
+	for (size_t i = 0; i < count; i++)
+		pointers[i] = offsets[i] == 0xffff ? UINT64_MAX - 4
+						   : (uintptr_t)memory + end - len + offsets[i] - 1;
+	memcpy(memory, pointers, sizeof(pointers));
+	memcpy(memory + end - len, input->at, len);
+	return memory;
 }
 
 static void check_seen(const struct exec_seen *seen)
@@ -84,12 +94,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct fuzz_input input = {bytes, bytes + len};
 	struct exec_seen *seen = calloc(1, sizeof(*seen));
+	unsigned char *memory = make_memory(&input);
 
-	seen->mem_fd = make_memory(&input);
+	seen->pid = getpid();
 	seen->dir_fd = AT_FDCWD;
-	read_arguments(seen, len % 2 ? &redact : NULL, 0);
+	read_arguments(seen, len % 2 ? &redact : NULL, (uintptr_t)memory);
 	check_seen(seen);
-	close(seen->mem_fd);
+	munmap(memory, MEMORY_SIZE);
 	free(seen);
 	char *text = fuzz_rest(&input);
 	check_redacted(text);
