@@ -113,7 +113,7 @@ static const struct arg_range sizes[] = {ONE(SECCOMP_GET_NOTIF_SIZES)};
 static const struct arg_range death[] = {ONE(PR_SET_PDEATHSIG)};
 static const struct arg_range descriptor[] = {ONE(F_GETFD),         ONE(F_SETFD),
 					      ONE(F_GETFL),         ONE(F_SETFL),
-					      ONE(F_DUPFD_CLOEXEC), ONE(F_SETPIPE_SZ)};
+					      ONE(F_DUPFD_CLOEXEC), {F_SETPIPE_SZ, F_GETPIPE_SZ}};
 /* 6.6, and what answers a notification; how much a pipe holds; is it a terminal */
 static const struct arg_range requests[] = {ONE(SECCOMP_IOCTL_NOTIF_RECV),
 					    ONE(SECCOMP_IOCTL_NOTIF_SEND),

@@ -31,11 +31,12 @@ enum {
 	LAP_NS = 31250000,
 	LAPS_TO_HOLD = 4,
 	HOLD_NS = 10000000,
-	PIPE_WANTED = 256 * 1024, /* measured: less is slower, more hardly faster */
-	OWN_MAX = 1024 * 1024,    /* pipe-max-size, as a rule */
-	WORTH = 16 * 1024,        /* less is as well copied */
-	SMALL_MOVES = 64, /* in a row: a pipe has room for so many buffers, also of small ones,
-			     which writing joins */
+	PIPE_WANTED = 1024 * 1024, /* measured: less has more wake-ups; more takes a privilege */
+	PIPE_DEFAULT = 64 * 1024,
+	OWN_MAX = 1024 * 1024, /* pipe-max-size, as a rule */
+	WORTH = 16 * 1024,     /* less is as well copied */
+	SMALL_MOVES = 64,      /* in a row: a pipe has room for so many buffers, also of small ones,
+				  which writing joins */
 };
 
 static uint64_t now_ns(void)
@@ -81,13 +82,36 @@ static bool make_own_pipe(struct relay_flow *flow, size_t keep)
 	return false;
 }
 
-/* The program's end of it: fewer wake-ups. */
-static void widen(struct relay_flow *flow, int pipe_fd)
+/*
+ * A user's pipes share a quota (pipe-user-pages-soft, 64 MiB), beyond which any new pipe, also one
+ * that has nothing to do with sbox, is made with two pages.
+ */
+static bool quota_is_used_up(void)
 {
-	/* EPERM beyond pipe-user-pages-soft, or a lower pipe-max-size: stays as it is */
-	if (!flow->is_wide)
-		fcntl(pipe_fd, F_SETPIPE_SZ, PIPE_WANTED);
-	flow->is_wide = true;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return true;
+	int size = fcntl(ends[0], F_GETPIPE_SZ);
+	close(ends[0]);
+	close(ends[1]);
+	return size < PIPE_DEFAULT;
+}
+
+/* The program's end of it, while the stream is fast: fewer wake-ups. */
+static void set_wide(struct relay *relay, bool wide)
+{
+	struct relay_flow *flow = &relay->flow;
+	int fd = flow->program_end == 0 ? relay->from_fd : relay->to_fd;
+
+	if (flow->program_end < 0 || fd < 0 || flow->is_wide == wide)
+		return;
+	/* EPERM beyond the quota, or a lower pipe-max-size; EBUSY: too much is in it to shrink */
+	if (fcntl(fd, F_SETPIPE_SZ, wide ? PIPE_WANTED : PIPE_DEFAULT) < 0)
+		return;
+	flow->is_wide = wide;
+	if (wide && quota_is_used_up())
+		set_wide(relay, false);
 }
 
 /*
@@ -107,8 +131,7 @@ static void begin(struct relay *relay)
 	struct relay_flow *flow = &relay->flow;
 	size_t keep = capture_keeps(relay->into);
 
-	if (flow->program_end >= 0)
-		widen(flow, flow->program_end == 0 ? relay->from_fd : relay->to_fd);
+	set_wide(relay, true);
 	/* of what is kept when it is delivered, nothing is taken before */
 	if (keep > 0 && (relay->count_delivered || flow->laps < LAPS_TO_HOLD))
 		return;
@@ -116,8 +139,11 @@ static void begin(struct relay *relay)
 		flow->state = FLOW_ON;
 }
 
-static void stop(struct relay_flow *flow)
+static void stop(struct relay *relay)
 {
+	struct relay_flow *flow = &relay->flow;
+
+	set_wide(relay, false);
 	flow->laps = flow->small_moves = 0;
 	if (flow->state == FLOW_ON)
 		flow->state = FLOW_OFF;
@@ -134,7 +160,7 @@ void relay_flow_count(struct relay *relay, uint64_t taken)
 		return;
 	uint64_t now = now_ns();
 	if (now - flow->lap_ns > LAP_NS) {
-		stop(flow);
+		stop(relay);
 	} else {
 		flow->laps++;
 		if (flow->state == FLOW_OFF)
@@ -169,7 +195,7 @@ static enum flow_step move_on(struct relay *relay, int from_fd, size_t len, size
 	capture_skip(relay->into, (uint64_t)moved);
 	flow->small_moves = moved < WORTH ? flow->small_moves + 1 : 0;
 	if (flow->small_moves > SMALL_MOVES)
-		stop(flow);
+		stop(relay);
 	return FLOW_AGAIN;
 }
 
@@ -218,7 +244,7 @@ static enum flow_step through_own_pipe(struct relay *relay, size_t keep, uint64_
 	flow->holds = flow->held > 0 && now_ns() - flow->mark_ns < HOLD_NS;
 	if (flow->holds)
 		return FLOW_WAIT;
-	stop(flow);
+	stop(relay);
 	return FLOW_COPY;
 }
 
